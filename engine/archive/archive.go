@@ -56,8 +56,7 @@ type Archive interface {
 	// does not exist has an empty answer and is no error.
 	Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*Query, error)
 
-	// Ask sends a query and adds every row of the reply to the builder. It does not
-	// reset the builder.
+	// Ask sends a query, resets the builder, and adds every row of the reply to it.
 	Ask(ctx context.Context, q *Query, into *answer.Builder) error
 
 	// Explain returns how the engine executes a query. It may run the query.

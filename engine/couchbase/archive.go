@@ -28,7 +28,7 @@ type openArchive struct {
 	locked *docengine.LockedStore
 }
 
-// Loader creates the indexes before a load: an archive that has all files already may lack them.
+// Loader also creates the indexes: an archive that contains all files of a load may still lack them.
 func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	l, err := a.Archive.Loader(ctx, subset)
 	if err != nil {
@@ -40,7 +40,8 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 	return l, nil
 }
 
-// Contents counts the documents and, with sub-document look-ups, their leads. The server sends no document.
+// Contents counts the listed documents that exist and, with sub-document look-ups, their leads. The server sends no
+// document.
 func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Contents, error) {
 	out := archive.Contents{Records: map[string]int64{}, Object: "documents"}
 	listed, err := a.locked.IDs(ctx, subset)
@@ -49,7 +50,7 @@ func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Cont
 	}
 	for t, ids := range listed {
 		var objects, records atomic.Int64
-		err := a.many(ctx, ids, func(ctx context.Context, id string) error {
+		err := a.forEach(ctx, ids, func(ctx context.Context, id string) error {
 			n, err := a.leads(ctx, id)
 			switch {
 			case errors.Is(err, gocbcore.ErrDocumentNotFound): // it was removed after it was listed
@@ -83,7 +84,7 @@ func (a *openArchive) Size(ctx context.Context) (int64, error) {
 			return 0, err
 		}
 		if !known {
-			n, err = a.walk(ctx, s)
+			n, err = a.measure(ctx, s)
 		}
 		if total += n; err != nil {
 			return 0, err
@@ -92,8 +93,8 @@ func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	return total, nil
 }
 
-// walk reads all documents of a subset to compute their size.
-func (a *openArchive) walk(ctx context.Context, subset string) (total int64, err error) {
+// measure reads all documents of a subset to compute their size.
+func (a *openArchive) measure(ctx context.Context, subset string) (total int64, err error) {
 	listed, err := a.locked.IDs(ctx, subset)
 	for _, ids := range listed {
 		if err == nil {
@@ -133,8 +134,10 @@ func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavou
 		out.Text = fmt.Sprintf("get %d derived ids by bulk requests, %d at a time", len(out.Keys), a.inFlight)
 		return out, nil
 	case flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys:
-		if a.version() == "" {
-			return nil, fmt.Errorf("couchbase, %s: the server does not support N1QL: %w", f, flavour.ErrCannotExpress)
+		if _, err := a.version(); errors.Is(err, gocbcore.ErrServiceNotAvailable) {
+			return nil, fmt.Errorf("couchbase, %s: the cluster has no query service: %w", f, flavour.ErrCannotExpress)
+		} else if err != nil {
+			return nil, engine.CallError(ctx, fmt.Errorf("couchbase: the query service does not answer: %w", err))
 		}
 		p := phrase{keyspace: a.keyspace(), q: q, flavour: f, catalog: c}
 		out.Text, err = p.text()
@@ -153,17 +156,18 @@ func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Bu
 	}
 	o := a.options(q)
 	into.Reset(q.Question.Columns)
-	inside, err := a.docs.query(ctx, q.Text, o, func(row []byte) error { return decode(row, q.Question.Columns, into) })
+	add := func(row []byte) error { return decodeRow(row, q.Question.Columns, into) }
+	serverTime, err := a.docs.query(ctx, q.Text, o, add)
 	if err != nil {
 		return engine.CallError(ctx, err)
 	}
-	q.ServerTime = inside
+	q.ServerTime = serverTime
 	a.recordWait(q.Text, o.consistency)
 	return nil
 }
 
-// consistent returns the consistency for a statement.
-func (d *database) consistent(text string) consistency {
+// statementConsistency returns the consistency for a statement.
+func (d *database) statementConsistency(text string) consistency {
 	if d.consistency != once {
 		return d.consistency
 	}
@@ -196,7 +200,7 @@ func (d *database) recordWrite() {
 }
 
 func (a *openArchive) options(q *archive.Query) statement {
-	o := statement{readOnly: true, consistency: a.consistent(q.Text), prepare: true}
+	o := statement{readOnly: true, consistency: a.statementConsistency(q.Text), prepare: true}
 	if q.Flavour == flavour.Keys {
 		o.keys = make([]string, len(q.Keys))
 		for i, id := range q.Keys {
@@ -206,9 +210,9 @@ func (a *openArchive) options(q *archive.Query) statement {
 	return o
 }
 
-// explaining returns the statement that requests the plan. It is ad hoc, because the SDK prepares other
-// statements and PREPARE … EXPLAIN is not valid. A plan does not wait for indexes.
-func (a *openArchive) explaining(q *archive.Query) (string, statement) {
+// explainStatement returns the statement that requests the plan, and its options. The SDK must not prepare it,
+// because PREPARE … EXPLAIN is not valid. A plan does not wait for indexes.
+func (a *openArchive) explainStatement(q *archive.Query) (string, statement) {
 	o := a.options(q)
 	o.prepare, o.consistency = false, notBounded
 	return "EXPLAIN " + q.Text, o
@@ -224,7 +228,7 @@ func (a *openArchive) gather(ctx context.Context, q *archive.Query, into *answer
 		var all record.Batch
 		m, k := answer.NewMatcher(q.Question), 0
 		return a.get(ctx, q.Keys, func(id string, text []byte) error {
-			for q.Keys[k] != id { // the keys before do not exist
+			for q.Keys[k] != id { // the keys before it have no document
 				k++
 			}
 			place := p.Places[k]
@@ -245,9 +249,9 @@ func (a *openArchive) gather(ctx context.Context, q *archive.Query, into *answer
 // Explain requests the plan of a statement.
 func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Plan, error) {
 	table := design.DocTable(q.Question.Type)
-	holds, err := a.HasType(ctx, q.Question.Subset, q.Question.Type)
+	exists, err := a.HasType(ctx, q.Question.Subset, q.Question.Type)
 	switch {
-	case err != nil || !holds:
+	case err != nil || !exists:
 		return docengine.EmptyPlan(q), err
 	case q.Flavour == flavour.KeysNative:
 		return archive.Plan{
@@ -256,8 +260,9 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 		}, ctx.Err()
 	}
 	var plan []byte
-	text, o := a.explaining(q)
-	if _, err := a.docs.query(ctx, text, o, func(row []byte) error { plan = bytes.Clone(row); return nil }); err != nil {
+	text, o := a.explainStatement(q)
+	keep := func(row []byte) error { plan = bytes.Clone(row); return nil }
+	if _, err := a.docs.query(ctx, text, o, keep); err != nil {
 		return archive.Plan{}, engine.CallError(ctx, err)
 	}
 	return archive.Plan{Text: string(plan), Access: accesses(table, plan)}, nil

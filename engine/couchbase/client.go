@@ -26,8 +26,11 @@ type client struct {
 func (s *settings) dial(ctx context.Context) (*client, error) {
 	config := gocbcore.AgentConfig{
 		UserAgent: "barograph", BucketName: s.bucket, DefaultRetryStrategy: s.retry,
-		SecurityConfig:       gocbcore.SecurityConfig{Auth: s.auth},
-		IoConfig:             gocbcore.IoConfig{UseCollections: true, UseDurations: true, UseMutationTokens: true, UseOutOfOrderResponses: true, UseClusterMapNotifications: true},
+		SecurityConfig: gocbcore.SecurityConfig{Auth: s.auth},
+		IoConfig: gocbcore.IoConfig{
+			UseCollections: true, UseDurations: true, UseMutationTokens: true, UseOutOfOrderResponses: true,
+			UseClusterMapNotifications: true,
+		},
 		KVConfig:             gocbcore.KVConfig{ConnectTimeout: s.connect},
 		CircuitBreakerConfig: gocbcore.CircuitBreakerConfig{Enabled: true},
 		CompressionConfig:    gocbcore.CompressionConfig{Enabled: true},
@@ -43,8 +46,9 @@ func (s *settings) dial(ctx context.Context) (*client, error) {
 		return nil, err
 	}
 	c := &client{s, agent}
+	needed := gocbcore.WaitUntilReadyOptions{ServiceTypes: []gocbcore.ServiceType{gocbcore.MemdService}}
 	_, err = wait(ctx, func(done func(*gocbcore.WaitUntilReadyResult, error)) (gocbcore.PendingOp, error) {
-		return agent.WaitUntilReady(time.Now().Add(s.connect), gocbcore.WaitUntilReadyOptions{ServiceTypes: []gocbcore.ServiceType{gocbcore.MemdService}}, done)
+		return agent.WaitUntilReady(time.Now().Add(s.connect), needed, done)
 	})
 	if err != nil {
 		return nil, errors.Join(err, c.Close())
@@ -74,17 +78,19 @@ func wait[R any](ctx context.Context, send func(func(R, error)) (gocbcore.Pendin
 	return result, err
 }
 
-// every sends n operations and returns when all are answered. The end of ctx cancels those that are in flight.
-func every(ctx context.Context, n int, send func(i int, done func()) (gocbcore.PendingOp, error)) error {
-	var open sync.WaitGroup
+// sendAll sends n operations and returns when all are answered. The end of ctx cancels those in flight.
+func sendAll(
+	ctx context.Context, n int, send func(i int, done func()) (gocbcore.PendingOp, error),
+) error {
+	var unanswered sync.WaitGroup
 	var refused error
 	ops := make([]gocbcore.PendingOp, 0, n)
 	for i := range n {
-		open.Add(1)
-		op, err := send(i, open.Done)
+		unanswered.Add(1)
+		op, err := send(i, unanswered.Done)
 		if err != nil {
 			refused = err
-			open.Done()
+			unanswered.Done()
 			break
 		}
 		ops = append(ops, op)
@@ -99,18 +105,18 @@ func every(ctx context.Context, n int, send func(i int, done func()) (gocbcore.P
 	}
 	stop := context.AfterFunc(ctx, cancel)
 	defer stop()
-	open.Wait()
+	unanswered.Wait()
 	return errors.Join(refused, ctx.Err())
 }
 
-// isJSON are the flags of a document that is JSON.
-func isJSON() uint32 { return gocbcore.EncodeCommonFlags(gocbcore.JSONType, gocbcore.NoCompression) }
+// jsonFlags returns the flags of a document that is JSON.
+func jsonFlags() uint32 { return gocbcore.EncodeCommonFlags(gocbcore.JSONType, gocbcore.NoCompression) }
 
-// leastDurable is the shortest time limit for a write that more than one node acknowledges.
+// leastDurable is the least time limit of a write that more than one node acknowledges.
 const leastDurable = 1500 * time.Millisecond
 
-// deadline returns when n operations that are sent together count as lost, and the time limit of a server
-// for making a write durable.
+// deadline returns the deadline of n operations that are sent together, and the time in which a server must make a
+// write durable.
 func (c *client) deadline(n int, durable memd.DurabilityLevel) (end time.Time, server time.Duration) {
 	limit := c.kvTimeout * time.Duration(n)
 	if durable != 0 {
@@ -129,7 +135,8 @@ type document struct {
 func (c *client) get(ctx context.Context, key string) ([]byte, gocbcore.Cas, error) {
 	end, _ := c.deadline(1, 0)
 	got, err := wait(ctx, func(done func(*gocbcore.GetResult, error)) (gocbcore.PendingOp, error) {
-		return c.agent.Get(gocbcore.GetOptions{Key: []byte(key), ScopeName: c.scope, CollectionName: c.collection, Deadline: end}, done)
+		o := gocbcore.GetOptions{Key: []byte(key), ScopeName: c.scope, CollectionName: c.collection, Deadline: end}
+		return c.agent.Get(o, done)
 	})
 	if err != nil {
 		return nil, 0, err
@@ -137,11 +144,11 @@ func (c *client) get(ctx context.Context, key string) ([]byte, gocbcore.Cas, err
 	return got.Value, got.Cas, nil
 }
 
-// gets reads documents together; each has its own error.
+// gets reads several documents at once; each has its own error.
 func (c *client) gets(ctx context.Context, keys []string) ([]document, error) {
 	end, _ := c.deadline(len(keys), 0)
 	all := make([]document, len(keys))
-	return all, every(ctx, len(keys), func(i int, done func()) (gocbcore.PendingOp, error) {
+	return all, sendAll(ctx, len(keys), func(i int, done func()) (gocbcore.PendingOp, error) {
 		o := gocbcore.GetOptions{Key: []byte(keys[i]), ScopeName: c.scope, CollectionName: c.collection, Deadline: end}
 		return c.agent.Get(o, func(r *gocbcore.GetResult, err error) {
 			if all[i].err = err; err == nil {
@@ -154,9 +161,9 @@ func (c *client) gets(ctx context.Context, keys []string) ([]document, error) {
 
 func (c *client) insert(ctx context.Context, key string, text []byte) (gocbcore.Cas, error) {
 	end, server := c.deadline(1, c.durability)
-	return stored(wait(ctx, func(done func(*gocbcore.StoreResult, error)) (gocbcore.PendingOp, error) {
+	return casOf(wait(ctx, func(done func(*gocbcore.StoreResult, error)) (gocbcore.PendingOp, error) {
 		return c.agent.Add(gocbcore.AddOptions{
-			Key: []byte(key), Value: text, Flags: isJSON(), ScopeName: c.scope, CollectionName: c.collection,
+			Key: []byte(key), Value: text, Flags: jsonFlags(), ScopeName: c.scope, CollectionName: c.collection,
 			DurabilityLevel: c.durability, DurabilityLevelTimeout: server, Deadline: end,
 		}, done)
 	}))
@@ -164,33 +171,33 @@ func (c *client) insert(ctx context.Context, key string, text []byte) (gocbcore.
 
 func (c *client) replace(ctx context.Context, key string, text []byte, cas gocbcore.Cas) (gocbcore.Cas, error) {
 	end, server := c.deadline(1, c.durability)
-	return stored(wait(ctx, func(done func(*gocbcore.StoreResult, error)) (gocbcore.PendingOp, error) {
+	return casOf(wait(ctx, func(done func(*gocbcore.StoreResult, error)) (gocbcore.PendingOp, error) {
 		return c.agent.Replace(gocbcore.ReplaceOptions{
-			Key: []byte(key), Value: text, Flags: isJSON(), Cas: cas, ScopeName: c.scope, CollectionName: c.collection,
+			Key: []byte(key), Value: text, Flags: jsonFlags(), Cas: cas, ScopeName: c.scope, CollectionName: c.collection,
 			DurabilityLevel: c.durability, DurabilityLevelTimeout: server, Deadline: end,
 		}, done)
 	}))
 }
 
-func stored(r *gocbcore.StoreResult, err error) (gocbcore.Cas, error) {
+func casOf(r *gocbcore.StoreResult, err error) (gocbcore.Cas, error) {
 	if err != nil {
 		return 0, err
 	}
 	return r.Cas, nil
 }
 
-// upserts returns the options of a write that is sent together with n others.
-func (c *client) upserts(key string, text []byte, n int) gocbcore.SetOptions {
+// setOptions returns the options of a write that is one of n writes sent together.
+func (c *client) setOptions(key string, text []byte, n int) gocbcore.SetOptions {
 	end, server := c.deadline(n, c.durability)
 	return gocbcore.SetOptions{
-		Key: []byte(key), Value: text, Flags: isJSON(), ScopeName: c.scope, CollectionName: c.collection,
+		Key: []byte(key), Value: text, Flags: jsonFlags(), ScopeName: c.scope, CollectionName: c.collection,
 		DurabilityLevel: c.durability, DurabilityLevelTimeout: server, Deadline: end,
 	}
 }
 
 func (c *client) upsert(ctx context.Context, key string, text []byte) error {
 	_, err := wait(ctx, func(done func(*gocbcore.StoreResult, error)) (gocbcore.PendingOp, error) {
-		return c.agent.Set(c.upserts(key, text, 1), done)
+		return c.agent.Set(c.setOptions(key, text, 1), done)
 	})
 	return err
 }
@@ -206,12 +213,13 @@ func (c *client) remove(ctx context.Context, key string) error {
 	return err
 }
 
-// look reads one value inside a document.
-func (c *client) look(ctx context.Context, key string, kind memd.SubDocOpType, path string) ([]byte, error) {
+// lookUp reads one value inside a document.
+func (c *client) lookUp(ctx context.Context, key string, kind memd.SubDocOpType, path string) ([]byte, error) {
 	end, _ := c.deadline(1, 0)
 	found, err := wait(ctx, func(done func(*gocbcore.LookupInResult, error)) (gocbcore.PendingOp, error) {
 		return c.agent.LookupIn(gocbcore.LookupInOptions{
-			Key: []byte(key), ScopeName: c.scope, CollectionName: c.collection, Deadline: end, Ops: []gocbcore.SubDocOp{{Op: kind, Path: path}},
+			Key: []byte(key), ScopeName: c.scope, CollectionName: c.collection, Deadline: end,
+			Ops: []gocbcore.SubDocOp{{Op: kind, Path: path}},
 		}, done)
 	})
 	if err != nil {
@@ -232,8 +240,8 @@ func (c *client) mutate(ctx context.Context, key string, ops []gocbcore.SubDocOp
 	return err
 }
 
-// set is a member that gets a text.
-func set(path, text string) gocbcore.SubDocOp {
+// setMember sets a member to a text.
+func setMember(path, text string) gocbcore.SubDocOp {
 	return gocbcore.SubDocOp{Op: memd.SubDocOpDictSet, Path: path, Value: []byte(literal(text))}
 }
 
@@ -248,17 +256,21 @@ const (
 	once consistency = "once"
 )
 
-// statement is the set of options that is sent with the text of a statement to the query service.
+// statement is the set of options of a statement for the query service.
 type statement struct {
-	consistency       consistency // "" = the service's default
-	readOnly, prepare bool
-	keys              []string // value of the parameter $keys
-	retry             gocbcore.RetryStrategy
-	timeout           time.Duration // 0 = the URL's timeout
+	consistency consistency // "" = the service's default
+	readOnly    bool        // the statement changes nothing; the SDK may repeat it
+	prepare     bool        // the SDK prepares the statement, once
+	keys        []string    // value of the parameter $keys
+	retry       gocbcore.RetryStrategy
+	timeout     time.Duration // 0 = the URL's timeout
 }
 
-// query sends a statement to the query service and passes on its rows. It returns the time that the service took.
-func (c *client) query(ctx context.Context, text string, o statement, each func(row []byte) error) (inside time.Duration, err error) {
+// query sends a statement to the query service and passes its rows to each. It returns the time that the service
+// reports; 0 = it reports none.
+func (c *client) query(
+	ctx context.Context, text string, o statement, each func(row []byte) error,
+) (serverTime time.Duration, err error) {
 	body := map[string]any{"statement": text, "client_context_id": rand.Text()}
 	if o.consistency != "" {
 		body["scan_consistency"] = o.consistency
@@ -281,24 +293,31 @@ func (c *client) query(ctx context.Context, text string, o statement, each func(
 	if o.prepare {
 		send = c.agent.PreparedN1QLQuery
 	}
-	rows, err := wait(ctx, func(done func(*gocbcore.N1QLRowReader, error)) (gocbcore.PendingOp, error) {
-		return send(gocbcore.N1QLQueryOptions{Payload: payload, Deadline: time.Now().Add(limit), RetryStrategy: o.retry}, done)
+	request := gocbcore.N1QLQueryOptions{Payload: payload, Deadline: time.Now().Add(limit), RetryStrategy: o.retry}
+	limited, stop := context.WithDeadlineCause(ctx, request.Deadline, gocbcore.ErrTimeout)
+	defer stop()
+	var op gocbcore.PendingOp
+	rows, err := wait(ctx, func(done func(*gocbcore.N1QLRowReader, error)) (_ gocbcore.PendingOp, err error) {
+		op, err = send(request, done)
+		return op, err
 	})
 	if err != nil {
 		return 0, err
 	}
+	keepWaiting := context.AfterFunc(limited, op.Cancel) // the SDK's deadline does not apply to the rows
+	defer keepWaiting()
 	for row := rows.NextRow(); row != nil; row = rows.NextRow() {
 		if err := each(bytes.TrimSpace(row)); err != nil {
 			return 0, errors.Join(err, rows.Close())
 		}
 	}
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return 0, err
+		return 0, errors.Join(context.Cause(limited), err)
 	}
 	if meta, err := rows.MetaData(); err == nil {
-		inside, _ = time.ParseDuration(gjson.GetBytes(meta, "metrics.executionTime").Str) // an error: it is not reported, 0
+		serverTime, _ = time.ParseDuration(gjson.GetBytes(meta, "metrics.executionTime").Str) // an error: none is reported
 	}
-	return inside, nil
+	return serverTime, nil
 }
 
 // certificateAuth identifies a client by a certificate instead of user and password.

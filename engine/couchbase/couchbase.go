@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -41,11 +42,15 @@ func Driver() engine.Driver {
 			}},
 		}, kv.Offer{
 			Layouts: []kv.Layout{kv.Document},
-			NoScan:  map[kv.Layout]string{kv.Document: "the key-value service has no order of keys; N1QL has one, but no test can run it"},
+			NoScan: map[kv.Layout]string{
+				kv.Document: "the key-value service has no order of keys; N1QL has one, but no test can run it",
+			},
 		}},
 		Place:  engine.Remote,
 		Server: server(),
-		Untested: "all N1QL (iso-list, iso-range, epoch-list, epoch-range, keys, index statements), TLS, scopes and durable writes; reason: no registry has Couchbase Server(7.1 or later is needed); " +
+		Untested: "all N1QL (iso-list, iso-range, epoch-list, epoch-range, keys, index statements), TLS, scopes and " +
+			"durable writes; " +
+			"reason: no registry has Couchbase Server (7.1 or later is needed); " +
 			"the key-value part runs against CouchbaseMock, the statements are compared with golden files",
 		Open: open,
 	}
@@ -61,14 +66,18 @@ func params() []engine.Param {
 		{Name: "key", Default: "", Help: "file of the client's key, PEM"},
 		{Name: "durability", Default: "none", Help: "when a write counts: none, majority, majorityAndPersistActive or persistToMajority"},
 		{Name: "indexes", Default: "true", Help: "create the secondary indexes that N1QL needs, when a subset is loaded: true or false"},
-		{Name: "consistency", Default: "once", Help: "of N1QL: once waits for the indexes at the first use of a statement and after a load, and repetitions do not include the indexer's time; request_plus always waits; not_bounded never waits"},
-		{Name: "retry", Default: "best-effort", Help: "of the SDK: best-effort until the time-out, or fail-fast"},
-		{Name: "kv_timeout", Default: "10s", Help: "for one key-value operation"},
-		{Name: "query_timeout", Default: "75s", Help: "for one N1QL statement"},
-		{Name: "connect_timeout", Default: "10s", Help: "for reaching the cluster"},
+		{Name: "consistency", Default: "once", Help: "of N1QL: once waits for the indexes at the first use of a statement and after a load, " +
+			"and repetitions do not include the indexer's time; request_plus always waits; not_bounded never waits"},
+		{Name: "retry", Default: "best-effort", Help: "how the SDK repeats a failed operation: " +
+			"best-effort (until the time-out) or fail-fast (not at all)"},
+		{Name: "kv_timeout", Default: "10s", Help: "time limit of a key-value operation; " +
+			"of n operations that are sent together: n times as long"},
+		{Name: "query_timeout", Default: "75s", Help: "time limit of a N1QL statement, including its rows"},
+		{Name: "connect_timeout", Default: "10s", Help: "time limit for reaching the cluster"},
 		{Name: "in_flight", Default: "1024", Help: "key-value operations in flight, at most 2000, the limit of the SDK's queue"},
 		{Name: "writers", Default: "4", Help: "number of concurrent write requests"},
-		{Name: "lease", Default: "10s", Help: "time without a heartbeat after which a loader counts as dead"},
+		{Name: "lease", Default: "10s", Help: "time without a heartbeat after which a loader counts as dead; " +
+			"the same for all clients of a bucket"},
 	}
 }
 
@@ -87,27 +96,35 @@ type settings struct {
 	values                                       map[string]string // given or default values
 }
 
-// shortest is the least of all time limits.
-const shortest = 100 * time.Millisecond
+// leastTimeout is the least value of every time limit.
+const leastTimeout = 100 * time.Millisecond
 
 func parse(u *url.URL) (*settings, error) {
 	driver := Driver()
 	v := driver.Values(u)
 	s := &settings{shown: fault.Redact(u.String()), bucket: strings.Trim(u.Path, "/"), values: v.Given}
 	if s.bucket == "" || u.Host == "" {
-		return nil, &fault.Error{Setting: s.shown, Problem: "names no bucket or no server", Cure: "write couchbase://user@host/bucket", Err: engine.ErrUnreachable}
+		return nil, &fault.Error{
+			Setting: s.shown, Problem: "names no bucket or no server", Err: engine.ErrUnreachable,
+			Cure: "write couchbase://user@host/bucket",
+		}
 	}
 	s.scope, s.collection = s.values["scope"], s.values["collection"]
 	s.durability = engine.Choice(v, "durability", map[string]memd.DurabilityLevel{
 		"none": 0, "majority": memd.DurabilityLevelMajority,
-		"majorityAndPersistActive": memd.DurabilityLevelMajorityAndPersistOnMaster, "persistToMajority": memd.DurabilityLevelPersistToMajority,
+		"majorityAndPersistActive": memd.DurabilityLevelMajorityAndPersistOnMaster,
+		"persistToMajority":        memd.DurabilityLevelPersistToMajority,
 	})
-	s.consistency = engine.Choice(v, "consistency", map[string]consistency{"once": once, "request_plus": requestPlus, "not_bounded": notBounded})
-	s.retry = engine.Choice(v, "retry", map[string]gocbcore.RetryStrategy{"best-effort": gocbcore.NewBestEffortRetryStrategy(nil), "fail-fast": failFast{}})
+	s.consistency = engine.Choice(v, "consistency", map[string]consistency{
+		"once": once, "request_plus": requestPlus, "not_bounded": notBounded,
+	})
+	s.retry = engine.Choice(v, "retry", map[string]gocbcore.RetryStrategy{
+		"best-effort": gocbcore.NewBestEffortRetryStrategy(nil), "fail-fast": failFast{},
+	})
 	s.indexes = v.Bool("indexes")
 	s.inFlight, s.writers = v.Int("in_flight", 1, 2000), v.Int("writers", 1, 256)
-	s.lease, s.connect = v.Duration("lease", shortest), v.Duration("connect_timeout", shortest)
-	s.kvTimeout, s.queryTimeout = v.Duration("kv_timeout", shortest), v.Duration("query_timeout", shortest)
+	s.lease, s.connect = v.Duration("lease", leastTimeout), v.Duration("connect_timeout", leastTimeout)
+	s.kvTimeout, s.queryTimeout = v.Duration("kv_timeout", leastTimeout), v.Duration("query_timeout", leastTimeout)
 	s.connection = "couchbase://" + u.Host
 	if v.Bool("tls") {
 		s.connection = "couchbases://" + u.Host
@@ -118,7 +135,8 @@ func parse(u *url.URL) (*settings, error) {
 	return s, s.authenticate(u)
 }
 
-// authenticate reads certificates, or uses user and password.
+// authenticate sets how the client identifies itself, by a certificate or by user and password, and which
+// certificates it trusts.
 func (s *settings) authenticate(u *url.URL) error {
 	password, _ := u.User.Password()
 	s.auth = gocbcore.PasswordAuthProvider{Username: u.User.Username(), Password: password}
@@ -136,7 +154,10 @@ func (s *settings) authenticate(u *url.URL) error {
 	if cert := s.values["cert"]; cert != "" {
 		pair, err := tls.LoadX509KeyPair(cert, s.values["key"])
 		if err != nil {
-			return &fault.Error{Setting: "couchbase URL, parameters cert and key", Err: err, Cure: "name two PEM files that belong together"}
+			return &fault.Error{
+				Setting: "couchbase URL, parameters cert and key", Err: err,
+				Cure: "name two PEM files that belong together",
+			}
 		}
 		s.auth = certificateAuth{&pair}
 	}
@@ -146,12 +167,13 @@ func (s *settings) authenticate(u *url.URL) error {
 // database is a collection of a bucket.
 type database struct {
 	*settings
-	readOnly bool
-	log      *slog.Logger
-	docs     *client
-	room     *semaphore.Weighted // limits the operations in flight
+	readOnly   bool
+	log        *slog.Logger
+	docs       *client
+	operations *semaphore.Weighted // limits the operations in flight
 
-	version func() string // version of the query service, queried once; "" = the server has none
+	versionMu sync.Mutex
+	known     queryVersion
 
 	mu       sync.Mutex
 	answered map[xxh3.Uint128]bool // statements that have waited for the indexes since the last write
@@ -162,8 +184,8 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err != nil {
 		return nil, err
 	}
-	d := &database{settings: s, readOnly: o.ReadOnly, log: o.Logger(), room: semaphore.NewWeighted(int64(s.inFlight))}
-	d.version = sync.OnceValue(d.askVersion)
+	d := &database{settings: s, readOnly: o.ReadOnly, log: o.Logger()}
+	d.operations = semaphore.NewWeighted(int64(s.inFlight))
 	if d.docs, err = s.dial(ctx); err != nil {
 		return nil, d.unreachable(err)
 	}
@@ -171,7 +193,8 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 }
 
 func (d *database) unreachable(err error) error {
-	return engine.UnreachableError(d.shown, err, "name a cluster that runs, a bucket that exists, and its user and password; see docs/reference/engines/couchbase.md")
+	return engine.UnreachableError(d.shown, err,
+		"name a cluster that runs, a bucket that exists, and its user and password; see docs/reference/engines/couchbase.md")
 }
 
 // about returns the server's version, as far as its query service reports it.
@@ -186,34 +209,53 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 			a.Settings[name] = v
 		}
 	}
-	if version := d.version(); version != "" {
+	if version, err := d.version(); err == nil {
 		a.Product, a.Version, a.Unranked = "Couchbase Server", version, ""
 	}
 	return a, ctx.Err()
 }
 
-// oldest is the first version with CREATE INDEX … IF NOT EXISTS.
-const oldest = "7.1"
+// oldestVersion is the first version of Couchbase with CREATE INDEX … IF NOT EXISTS.
+const oldestVersion = "7.1"
 
 // tooOld returns the error of an older server, whose version begins with two numbers; nil for a version
 // that cannot be parsed.
 func tooOld(shown, version string) error {
 	var major, minor int
-	if n, _ := fmt.Sscanf(version, "%d.%d", &major, &minor); n < 2 || major > 7 || major == 7 && minor >= 1 { // n < 2: it cannot be parsed
+	numbers, _ := fmt.Sscanf(version, "%d.%d", &major, &minor)
+	if numbers < 2 || major > 7 || major == 7 && minor >= 1 {
 		return nil
 	}
-	return &fault.Error{Setting: shown, Problem: "is Couchbase " + version + ", whose N1QL cannot create an index safely", Cure: "use " + oldest + " or later, or indexes=false with your own indexes"}
+	return &fault.Error{
+		Setting: shown, Problem: "is Couchbase " + version + ", whose N1QL cannot create an index safely",
+		Cure: "use " + oldestVersion + " or later, or indexes=false with your own indexes",
+	}
 }
 
-// askVersion reads the version of the query service. All users of the database share the answer; no
-// caller's context may cancel it.
-func (d *database) askVersion() (version string) {
-	ask := statement{timeout: 5 * time.Second, readOnly: true, retry: failFast{}}
-	_, err := d.docs.query(context.Background(), "SELECT RAW ds_version()", ask, func(row []byte) error { return json.Unmarshal(row, &version) })
-	if err != nil {
-		return ""
+// queryVersion is the version of the query service; final means that nobody needs to ask again.
+type queryVersion struct {
+	text  string
+	err   error
+	final bool
+}
+
+// version returns the version of the query service. The error wraps gocbcore.ErrServiceNotAvailable if the cluster
+// has no such service. All users of the database share the reply; no caller's context may cancel the request.
+func (d *database) version() (string, error) {
+	d.versionMu.Lock()
+	defer d.versionMu.Unlock()
+	if !d.known.final {
+		d.known = d.askVersion()
 	}
-	return version
+	return d.known.text, d.known.err
+}
+
+func (d *database) askVersion() (v queryVersion) {
+	ask := statement{timeout: 5 * time.Second, readOnly: true, retry: failFast{}}
+	read := func(row []byte) error { return json.Unmarshal(row, &v.text) }
+	_, v.err = d.docs.query(context.Background(), "SELECT RAW ds_version()", ask, read)
+	v.final = v.err == nil || errors.Is(v.err, gocbcore.ErrServiceNotAvailable)
+	return v
 }
 
 // Open returns the archive. document is the only design.
@@ -221,7 +263,10 @@ func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, erro
 	if n != design.Document {
 		return nil, fmt.Errorf("couchbase has no design %q, only %q: %w", n, design.Document, engine.ErrNoDesign)
 	}
-	o := docengine.Options{Design: design.Document, Shown: d.shown, ReadOnly: d.readOnly, Lease: d.lease, Writers: d.writers, List: true, Log: d.log}
+	o := docengine.Options{
+		Design: design.Document, Shown: d.shown, ReadOnly: d.readOnly, Log: d.log,
+		Lease: d.lease, Writers: d.writers, List: true,
+	}
 	s := &store{database: d}
 	l := docengine.NewLocked(s, o)
 	return &openArchive{docengine.New(l, o), s, l}, nil

@@ -22,18 +22,18 @@ import (
 	"github.com/barograph/barograph/query/question"
 )
 
-// envServer names a bucket of a cluster to run the whole conformance
-// suite against, in place of the mock: couchbase://user:password@host/bucket. The
-// suite makes collections barograph_test_1 … in the URL's scope and drops them.
+// envServer names a bucket of a cluster, on which the complete conformance suite runs instead of the mock:
+// couchbase://user:password@host/bucket. The suite creates and drops collections barograph_test_1 … in the URL's
+// scope.
 const envServer = "BAROGRAPH_COUCHBASE"
 
-// native is the engine as far as the mock goes: the key-value service.
+// native returns the part of the engine that the mock supports: the key-value service.
 func native() engine.Driver {
 	d := Driver()
 	enginetest.Only(&d, design.Document, flavour.KeysNative)
-	whole := d.Open
+	open := d.Open
 	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
-		e, err := whole(ctx, u, o)
+		e, err := open(ctx, u, o)
 		if err == nil {
 			e.Abilities = slices.Insert(e.Abilities, 0, any(nativeArchives{archive.DatabaseOf(e)}))
 		}
@@ -61,14 +61,15 @@ func (n nativeArchive) Phrase(ctx context.Context, q *question.Question, f flavo
 	return n.Archive.Phrase(ctx, q, f)
 }
 
-// fresh returns a function that makes a bucket of the mock and names it by a URL.
+// fresh returns a function that creates a bucket of the mock and returns its URL.
 func fresh(l *lab.Lab, query string) func(t *testing.T) string {
 	var made atomic.Int64
 	return func(t *testing.T) string {
 		t.Helper()
 		name := fmt.Sprintf("t%d", made.Add(1))
-		// Without a password; the mock wants a quota and does nothing with it.
-		rest(t, l, http.MethodPost, "/pools/default/buckets", url.Values{"name": {name}, "authType": {"sasl"}, "ramQuotaMB": {"100"}})
+		// A bucket without a password. The mock demands a quota and ignores it.
+		form := url.Values{"name": {name}, "authType": {"sasl"}, "ramQuotaMB": {"100"}}
+		rest(t, l, http.MethodPost, "/pools/default/buckets", form)
 		var bucket struct {
 			Map struct {
 				Servers []string `json:"serverList"`
@@ -104,8 +105,8 @@ func rest(t *testing.T, l *lab.Lab, method, path string, form url.Values) []byte
 	return text
 }
 
-// collections returns a function that makes a collection of a cluster, which is
-// dropped with the test, and names it by a URL.
+// collections returns a function that creates a collection of a cluster and returns its URL. The end of the test
+// drops the collection.
 func collections(server string) func(t *testing.T) string {
 	var made atomic.Int64
 	return func(t *testing.T) string {
@@ -136,7 +137,7 @@ func unreachable(*testing.T) string {
 	return "couchbase://root:secret@127.0.0.1:1/x?connect_timeout=300ms"
 }
 
-// The whole engine, on a cluster that somebody has.
+// The complete engine, on a cluster of the user.
 func TestConformance(t *testing.T) {
 	server := os.Getenv(envServer)
 	if server == "" {
@@ -145,8 +146,8 @@ func TestConformance(t *testing.T) {
 	enginetest.Run(t, enginetest.Config{Driver: Driver(), URL: collections(server), Reopenable: true, Unreachable: unreachable})
 }
 
-// The mock holds back the end of every reply until the client's kernel says that
-// it has the rest, 40 ms later: the suite is brief.
+// The mock sends the end of every reply only when the client's kernel has acknowledged the rest, 40 ms later.
+// Therefore the suite is brief.
 func TestConformanceOfKeyValue(t *testing.T) {
 	l := enginetest.Lab(t, Driver(), lab.Options{})
 	enginetest.Run(t, enginetest.Config{
@@ -158,7 +159,7 @@ func TestConformanceOfKeyValue(t *testing.T) {
 	})
 }
 
-// The double is not taken for Couchbase.
+// The mock is not reported as Couchbase.
 func TestAboutDoesNotTakeTheMockForCouchbase(t *testing.T) {
 	l := enginetest.Lab(t, Driver(), lab.Options{})
 	u, err := url.Parse(l.URL())
@@ -172,6 +173,6 @@ func TestAboutDoesNotTakeTheMockForCouchbase(t *testing.T) {
 	defer e.Close()
 	a, err := e.About(t.Context())
 	if err != nil || a.Unranked == "" {
-		t.Errorf("the mock is %+v, %v; its times are in no ranking", a, err)
+		t.Errorf("the mock is %+v, %v; its times must not be ranked", a, err)
 	}
 }

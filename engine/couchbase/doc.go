@@ -7,14 +7,16 @@
 // Loads, merges, marks, counts and dumps only need the key-value service (bulk operations, durability
 // levels). The flavour keys-native reads derived ids with bulk gets; the others send the original's N1QL to
 // the query service, with keys in USE KEYS. A commit consists of writes of single documents, see package
-// docengine.
+// docengine. It also lists the ids of its new documents, because the key-value service cannot list documents; a
+// list that is longer than Couchbase's limit of a document is stored in pieces.
 //
 // Records under keys are JSON documents with the key table:key, as in YCSB's binding. Sub-document
 // operations, each of which is atomic, change fields and read values at a path inside the document. A read
 // fetches the complete document and selects fields from it. Scans are not offered: the key-value service
 // has no order of keys, its range scans of Couchbase 7.6 have no order over several vBuckets, and N1QL
-// cannot be run here.
+// cannot be tested here.
 //
-// No Couchbase is available for the tests. The tests run the key-value part against CouchbaseMock and
-// compare the statements with golden files. Driver.Untested lists what no test runs against a server.
+// No registry has Couchbase for the tests. The tests run the key-value part against CouchbaseMock, compare the
+// statements with golden files, and answer statements with a double of the query service. Driver.Untested lists
+// what no test runs against a server.
 package couchbase

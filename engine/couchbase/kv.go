@@ -17,13 +17,12 @@ import (
 	"github.com/barograph/barograph/engine/kv"
 )
 
-// kv opens tables of records under keys. A record is the JSON document {"field0": "value", …} with the key
-// table:key, as in YCSB's binding (Couchbase2Client). As in the archive, a separate document names the
-// table and its fields.
+// kvTables opens tables of records under keys. A record is the JSON document {"field0": "value", …} with the key
+// table:key, as in YCSB's binding (Couchbase2Client). A text of the store (Put) lists the fields of a table.
 type kvTables struct{ *database }
 
-// mostSpecs is the greatest number of changes in one sub-document operation.
-const mostSpecs = 16
+// maxChanges is the greatest number of changes in one sub-document operation.
+const maxChanges = 16
 
 type kvTable struct {
 	*database
@@ -65,7 +64,10 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 
 func (tb *kvTable) connect() *kv.Conn {
 	c := &kvConn{kvTable: tb, cells: make([]gjson.Result, len(tb.fields))}
-	return &kv.Conn{Read: c.read, Insert: c.insert, Update: c.update, Delete: c.delete, ReadPath: c.readPath, UpdatePath: c.updatePath}
+	return &kv.Conn{
+		Read: c.read, Insert: c.insert, Update: c.update, Delete: c.delete,
+		ReadPath: c.readPath, UpdatePath: c.updatePath,
+	}
 }
 
 // kvConn is a connection: a table and the memory of one worker.
@@ -77,13 +79,13 @@ type kvConn struct {
 
 func (tb *kvTable) id(key []byte) string { return tb.prefix + string(key) }
 
-// one runs an operation when there is room for it, and classifies its error.
-func (tb *kvTable) one(ctx context.Context, operation func() error) error {
-	leave, err := tb.enter(ctx, 1)
+// operate runs an operation as soon as one more may be in flight, and classifies its error.
+func (tb *kvTable) operate(ctx context.Context, operation func() error) error {
+	release, err := tb.reserve(ctx, 1)
 	if err != nil {
 		return engine.CallError(ctx, err)
 	}
-	defer leave()
+	defer release()
 	err = operation()
 	switch {
 	case ctx.Err() != nil && err != nil:
@@ -99,7 +101,7 @@ func (tb *kvTable) one(ctx context.Context, operation func() error) error {
 // read fetches the complete document, also for chosen fields, as YCSB's binding does; readPath reads inside
 // the document.
 func (c *kvConn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
-	return c.one(ctx, func() error {
+	return c.operate(ctx, func() error {
 		text, _, err := c.docs.get(ctx, c.id(key))
 		if err == nil {
 			c.decode(text, f, into)
@@ -124,15 +126,15 @@ func (c *kvConn) decode(text []byte, f kv.Fields, into *kv.Row) {
 	}
 }
 
-var errNoText = errors.New("couchbase: a value is not UTF-8 text")
+var errNotUTF8 = errors.New("couchbase: a value is not UTF-8 text")
 
-// encode returns the document of a row.
+// encode sets doc to the document of a row.
 func (c *kvConn) encode(r *kv.Row) error {
 	c.doc = append(c.doc[:0], '{')
 	for i := range r.Len() {
 		field, v := r.At(i)
 		if !utf8.Valid(v) {
-			return errNoText
+			return errNotUTF8
 		}
 		if i > 0 {
 			c.doc = append(c.doc, ',')
@@ -147,7 +149,7 @@ func (c *kvConn) insert(ctx context.Context, key []byte, r *kv.Row) error {
 	if err := c.encode(r); err != nil {
 		return err
 	}
-	return c.one(ctx, func() error {
+	return c.operate(ctx, func() error {
 		_, err := c.docs.insert(ctx, c.id(key), c.doc)
 		return err
 	})
@@ -156,28 +158,28 @@ func (c *kvConn) insert(ctx context.Context, key []byte, r *kv.Row) error {
 // update changes fields inside the document, in one operation. If there are too many for one operation, it
 // reads the document, changes it and writes it, unless another client has changed it meanwhile.
 func (c *kvConn) update(ctx context.Context, key []byte, r *kv.Row) error {
-	if r.Len() > mostSpecs {
+	if r.Len() > maxChanges {
 		return c.replace(ctx, key, r)
 	}
 	specs := make([]gocbcore.SubDocOp, r.Len())
 	for i := range specs {
 		field, v := r.At(i)
 		if !utf8.Valid(v) {
-			return errNoText
+			return errNotUTF8
 		}
-		specs[i] = set(c.fields[field], string(v))
+		specs[i] = setMember(c.fields[field], string(v))
 	}
 	return c.mutate(ctx, key, specs)
 }
 
 func (c *kvConn) mutate(ctx context.Context, key []byte, specs []gocbcore.SubDocOp) error {
-	return c.one(ctx, func() error { return c.docs.mutate(ctx, c.id(key), specs) })
+	return c.operate(ctx, func() error { return c.docs.mutate(ctx, c.id(key), specs) })
 }
 
 // replace replaces a document by itself with changed fields.
 func (c *kvConn) replace(ctx context.Context, key []byte, r *kv.Row) error {
 	var old, next kv.Row
-	return c.one(ctx, func() error {
+	return c.operate(ctx, func() error {
 		for {
 			text, cas, err := c.docs.get(ctx, c.id(key))
 			if err != nil {
@@ -207,25 +209,25 @@ func (c *kvConn) replace(ctx context.Context, key []byte, r *kv.Row) error {
 }
 
 func (c *kvConn) delete(ctx context.Context, key []byte) error {
-	return c.one(ctx, func() error { return c.docs.remove(ctx, c.id(key)) })
+	return c.operate(ctx, func() error { return c.docs.remove(ctx, c.id(key)) })
 }
 
-// inside returns a path in the notation of sub-document operations: a.b[0].
-func inside(path string) (string, error) {
+// subDocumentPath returns a path in the notation of sub-document operations: a.b[0].
+func subDocumentPath(path string) (string, error) {
 	name, ok := strings.CutPrefix(path, "$.")
 	if !ok || name == "" {
-		return "", fmt.Errorf("couchbase: the path %q is not understood; write it like $.field3 or $.data[0].value", path)
+		return "", fmt.Errorf("couchbase: the path %q does not name a member; write it like $.field3 or $.data[0].value", path)
 	}
 	return name, nil
 }
 
 func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *kv.Row) error {
-	name, err := inside(path)
+	name, err := subDocumentPath(path)
 	if err != nil {
 		return err
 	}
-	return c.one(ctx, func() error {
-		found, err := c.docs.look(ctx, c.id(key), memd.SubDocOpGet, name)
+	return c.operate(ctx, func() error {
+		found, err := c.docs.lookUp(ctx, c.id(key), memd.SubDocOpGet, name)
 		var v string
 		if err == nil {
 			err = json.Unmarshal(found, &v)
@@ -241,12 +243,12 @@ func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *kv
 }
 
 func (c *kvConn) updatePath(ctx context.Context, key []byte, path string, value []byte) error {
-	name, err := inside(path)
+	name, err := subDocumentPath(path)
 	if err != nil {
 		return err
 	}
 	if !utf8.Valid(value) {
-		return errNoText
+		return errNotUTF8
 	}
-	return c.mutate(ctx, key, []gocbcore.SubDocOp{set(name, string(value))})
+	return c.mutate(ctx, key, []gocbcore.SubDocOp{setMember(name, string(value))})
 }

@@ -16,9 +16,8 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
-// TestRemovedIdsAreNotListed: the lists of ids grow shorter with what --retain
-// removes, and what is loaded again afterwards is there once. The size that the
-// commits count is that of the documents.
+// TestRemovedIdsAreNotListed removes records. The lists of ids must not contain the removed ids any more, and ids
+// that are loaded again only once. The size that the commits count must be that of the documents.
 func TestRemovedIdsAreNotListed(t *testing.T) {
 	where, err := url.Parse(fresh(enginetest.Lab(t, Driver(), lab.Options{}), "")(t))
 	if err != nil {
@@ -50,17 +49,17 @@ func TestRemovedIdsAreNotListed(t *testing.T) {
 	listed := func(want int) {
 		t.Helper()
 		if ids, err := a.locked.IDs(t.Context(), "a"); err != nil || len(ids["SL1L2"]) != want {
-			t.Errorf("%q are listed, %v; want %d ids", ids, err, want)
+			t.Errorf("the lists contain %q, %v; want %d ids", ids, err, want)
 		}
 		if v, err := load.Verify(t.Context(), a, "a"); err != nil || len(v.Problems) > 0 || v.Found.Records != int64(want) {
 			t.Errorf("%+v, %v; want %d records", v, err, want)
 		}
 	}
-	sized := func() {
+	checkSize := func() {
 		t.Helper()
-		is, err := a.walk(t.Context(), "a")
+		is, err := a.measure(t.Context(), "a")
 		if kept, failed := a.Size(t.Context()); err != nil || failed != nil || kept != is || is == 0 {
-			t.Errorf("%d bytes are counted, %v; %d are there, %v", kept, failed, is, err)
+			t.Errorf("%d bytes are counted, %v; %d are stored, %v", kept, failed, is, err)
 		}
 	}
 	store("first.vsdb", 24, 1, 2, 3, 4)
@@ -70,9 +69,9 @@ func TestRemovedIdsAreNotListed(t *testing.T) {
 		t.Fatal(removed, err)
 	}
 	listed(3)
-	sized()
+	checkSize()
 	store("late.vsdb", 24, 2)
 	listed(4)
 	store("lead.vsdb", 48, 2)
-	sized()
+	checkSize()
 }

@@ -46,8 +46,9 @@ func (d *database) keyspace() string {
 // indexStatements create the secondary indexes: the fields that the cases name, then the time in either form.
 func indexStatements(keyspace string) []string {
 	var out []string
-	for name, last := range []string{"fcst_valid_epoch", "fcst_valid_beg"} {
-		out = append(out, fmt.Sprintf("CREATE INDEX barograph_%d IF NOT EXISTS ON %s(subset, dataType, model, fcst_var, fcst_lev, geoLocation_id, %s)", name+1, keyspace, last))
+	for i, time := range []string{"fcst_valid_epoch", "fcst_valid_beg"} {
+		out = append(out, fmt.Sprintf("CREATE INDEX barograph_%d IF NOT EXISTS ON "+
+			"%s(subset, dataType, model, fcst_var, fcst_lev, geoLocation_id, %s)", i+1, keyspace, time))
 	}
 	return out
 }
@@ -69,8 +70,11 @@ func (p *phrase) text() (string, error) {
 		}
 		from = "WHERE " + strings.Join(where, " AND ")
 	}
-	columns := flavour.Join(p.q.Columns, ", ", func(c question.Column) string { return expression(&c) + " AS " + ident(c.Name) })
-	text := "SELECT " + columns + "\nFROM ( SELECT mdata.* FROM " + p.keyspace + " AS mdata\n       " + from + " ) AS r\nUNNEST r.data AS data"
+	columns := flavour.Join(p.q.Columns, ", ", func(c question.Column) string {
+		return expression(&c) + " AS " + ident(c.Name)
+	})
+	text := "SELECT " + columns + "\nFROM ( SELECT mdata.* FROM " + p.keyspace + " AS mdata\n       " + from +
+		" ) AS r\nUNNEST r.data AS data"
 	if entries := p.entries(); len(entries) > 0 {
 		text += "\nWHERE " + strings.Join(entries, " AND ")
 	}
@@ -80,14 +84,14 @@ func (p *phrase) text() (string, error) {
 	return text + ";", nil
 }
 
-// order lists the columns to sort by: those of the question, and those completing columns whose values can
-// differ in this archive.
+// order lists the columns to sort by: those of the question, and its tie-breakers whose values can differ in this
+// archive.
 func (p *phrase) order() []question.Column {
 	facts := p.catalog.Facts(p.q)
 	out := append([]question.Column(nil), p.q.Order...)
 	for _, c := range p.q.TieBreakers() {
-		fixed := c.Role == question.HeaderField && !facts.Varies[c.Field] || c.Role >= question.ValidEnd && facts.Plain
-		if !fixed {
+		sameHeader := c.Role == question.HeaderField && !facts.Varies[c.Field]
+		if !sameHeader && (c.Role < question.ValidEnd || !facts.Plain) {
 			out = append(out, c)
 		}
 	}
@@ -109,15 +113,15 @@ func (p *phrase) conditions() ([]string, error) {
 	out := []string{equal("dataType", types), equal("subset", []string{p.q.Subset})}
 	for f, values := range p.q.Header {
 		if len(values) > 0 {
-			out = append(out, equal(member(record.Field(f)), values))
+			out = append(out, equal(memberName(record.Field(f)), values))
 		}
 	}
 	times, err := p.times()
 	return append(out, times...), err
 }
 
-// member returns the member of a document that an index contains for a header field.
-func member(f record.Field) string {
+// memberName returns the member of a document that an index contains for a header field.
+func memberName(f record.Field) string {
 	if f == record.VxMask {
 		return "geoLocation_id"
 	}
@@ -174,7 +178,8 @@ func (p *phrase) entries() []string {
 	const valid, init = "r.fcst_valid_epoch", "(r.fcst_valid_epoch - data.fcst_lead)"
 	hours := func(epoch string, hs []int) {
 		if len(hs) > 0 {
-			out = append(out, "("+epoch+" % 86400 - "+epoch+" % 3600) IN "+list(hs, func(h int) string { return strconv.Itoa(3600 * h) }))
+			seconds := list(hs, func(h int) string { return strconv.Itoa(3600 * h) })
+			out = append(out, "("+epoch+" % 86400 - "+epoch+" % 3600) IN "+seconds)
 		}
 	}
 	c := &p.q.TimeFilter
@@ -194,7 +199,7 @@ func (p *phrase) entries() []string {
 func expression(c *question.Column) string {
 	switch c.Role {
 	case question.HeaderField:
-		return "r." + member(c.Field)
+		return "r." + memberName(c.Field)
 	case question.ValidBeg:
 		return "r.fcst_valid_epoch"
 	case question.InitBeg:
@@ -207,8 +212,8 @@ func expression(c *question.Column) string {
 	return "data." + ident(c.StoredName())
 }
 
-// decode appends one row of a reply. A missing number has no member.
-func decode(row []byte, columns []question.Column, into *answer.Builder) error {
+// decodeRow appends one row of a reply. A missing number has no member.
+func decodeRow(row []byte, columns []question.Column, into *answer.Builder) error {
 	values := make(map[string]gjson.Result, len(columns))
 	gjson.ParseBytes(row).ForEach(func(name, value gjson.Result) bool {
 		values[name.Str] = value
@@ -216,7 +221,7 @@ func decode(row []byte, columns []question.Column, into *answer.Builder) error {
 	})
 	for k := range columns {
 		c := &columns[k]
-		if err := put(values[c.Name], c, k, into); err != nil {
+		if err := appendValue(values[c.Name], c, k, into); err != nil {
 			return fmt.Errorf("row %d, column %s: %w", into.Rows+1, c.Name, err)
 		}
 	}
@@ -224,7 +229,8 @@ func decode(row []byte, columns []question.Column, into *answer.Builder) error {
 	return nil
 }
 
-func put(v gjson.Result, c *question.Column, k int, into *answer.Builder) error {
+// appendValue appends a value of a reply to column k.
+func appendValue(v gjson.Result, c *question.Column, k int, into *answer.Builder) error {
 	switch {
 	case c.Kind == question.Text && v.Type == gjson.String:
 		into.Text(k, v.Str)
@@ -242,8 +248,10 @@ func put(v gjson.Result, c *question.Column, k int, into *answer.Builder) error 
 		return err
 	case (c.Kind == question.Time || c.Kind == question.Duration) && v.Type == gjson.Number:
 		into.Seconds(k, v.Int())
+	case !v.Exists():
+		return errors.New("the reply has no value")
 	default:
-		return errors.New("the reply contains " + v.Raw)
+		return fmt.Errorf("the reply contains %s, which the column cannot have", v.Raw)
 	}
 	return nil
 }

@@ -25,15 +25,20 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 var longList = regexp.MustCompile(`\[[^\[\]]{120,}\]`)
 
-// TestGolden holds the statements of all cases and flavours against
-// testdata/<case>.n1ql; -update rewrites them. Long lists are cut to their ends.
+// TestGolden compares the statements of all cases and flavours with testdata/<case>.n1ql; -update rewrites the
+// files. Long lists are shortened to their ends.
 func TestGolden(t *testing.T) {
 	cases, err := question.Cases()
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := &database{settings: &settings{bucket: "mdata", scope: "_default", collection: "_default"}}
-	for _, q := range cases {
+	clock := cases[0].InSubset("a")
+	clock.Name = "clock"
+	clock.TimeFilter = question.TimeFilter{
+		ValidHour: []int{0, 6}, InitHour: []int{12}, Init: question.Times{First: -86400, Last: 1514851200},
+	}
+	for _, q := range append(cases, clock) {
 		var b strings.Builder
 		for _, f := range flavour.Names() {
 			p := phrase{keyspace: d.keyspace(), q: q.InSubset("a"), flavour: f, catalog: enginetest.CasesCatalog(t)}
@@ -90,7 +95,7 @@ func TestRowsOfAReply(t *testing.T) {
 	}
 	var b answer.Builder
 	b.Reset(columns)
-	if err := decode([]byte(`{"fabar":0.1,"vx_mask":"G2/NHX","fcst_lead":21600,"fcst_valid_beg":1546300800}`), columns, &b); err != nil {
+	if err := decodeRow([]byte(`{"fabar":0.1,"vx_mask":"G2/NHX","fcst_lead":21600,"fcst_valid_beg":1546300800}`), columns, &b); err != nil {
 		t.Fatal(err)
 	}
 	a := b.Take()
@@ -100,7 +105,7 @@ func TestRowsOfAReply(t *testing.T) {
 	}
 	for _, bad := range []string{`{}`, `{"vx_mask":1,"fcst_valid_beg":0,"fcst_lead":0}`, `{"vx_mask":"a","fcst_valid_beg":"x","fcst_lead":0}`, `{"vx_mask":"a","fcst_valid_beg":0,"fcst_lead":0,"fabar":"1"}`} {
 		b.Reset(columns)
-		if err := decode([]byte(bad), columns, &b); err == nil {
+		if err := decodeRow([]byte(bad), columns, &b); err == nil {
 			t.Errorf("%s was decoded", bad)
 		}
 	}
@@ -152,11 +157,10 @@ func TestParametersThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestExplainIsNotPrepared: the SDK sends what is not ad hoc as PREPARE …, which
-// EXPLAIN may not follow.
+// TestExplainIsNotPrepared: the SDK sends a prepared statement as PREPARE …, which must not precede EXPLAIN.
 func TestExplainIsNotPrepared(t *testing.T) {
 	a := &openArchive{store: &store{database: &database{settings: &settings{consistency: once}}}}
-	text, o := a.explaining(&archive.Query{Text: "SELECT 1", Flavour: flavour.Keys, Keys: []string{"DD::1"}})
+	text, o := a.explainStatement(&archive.Query{Text: "SELECT 1", Flavour: flavour.Keys, Keys: []string{"DD::1"}})
 	if text != "EXPLAIN SELECT 1" || o.prepare || o.keys == nil {
 		t.Errorf("%s with %+v", text, o)
 	}
@@ -165,8 +169,7 @@ func TestExplainIsNotPrepared(t *testing.T) {
 	}
 }
 
-// TestConsistency: the indexes are waited for once for each statement, and again
-// after a write.
+// TestConsistency: each statement waits for the indexes once, and again after a write.
 func TestConsistency(t *testing.T) {
 	const waits, not = requestPlus, notBounded
 	for name, c := range map[string]struct{ set, first, again, written consistency }{
@@ -174,7 +177,7 @@ func TestConsistency(t *testing.T) {
 	} {
 		d := &database{settings: &settings{consistency: c.set}}
 		ask := func(text string) consistency {
-			with := d.consistent(text)
+			with := d.statementConsistency(text)
 			d.recordWait(text, with)
 			return with
 		}

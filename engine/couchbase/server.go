@@ -29,11 +29,13 @@ func server() *launch.Server {
 		Nodes:      []int{1},
 		Ports:      []string{"rest"},
 		NoPassword: true,
-		Profiles:   []launch.Profile{{Name: "default", Summary: "CouchbaseMock, for tests only: it has no N1QL, and its times are not ranked"}},
-		Stop:       syscall.SIGTERM,
-		Find:       func() error { _, err := program(); return err },
-		Prepare:    func(*launch.Cluster, *launch.Node) ([]launch.Command, error) { return nil, nil },
-		Start:      start,
+		Profiles: []launch.Profile{
+			{Name: "default", Summary: "CouchbaseMock, for tests only: it has no N1QL, and its times are not ranked"},
+		},
+		Stop:    syscall.SIGTERM,
+		Find:    func() error { _, err := program(); return err },
+		Prepare: func(*launch.Cluster, *launch.Node) ([]launch.Command, error) { return nil, nil },
+		Start:   start,
 		Ready: func(ctx context.Context, c *launch.Cluster, _ *launch.Node) error {
 			_, err := dataServer(ctx, c, mockBucket)
 			return err
@@ -52,7 +54,10 @@ func start(_ *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []launch.Command{{Args: []string{"java", "-Xmx512m", "-jar", jar, "-h", n.Host, "-p", strconv.Itoa(n.Ports["rest"]), "-b", mockBucket + ":", "-n", "1", "-R", "0", "-v", "16", "--cccp"}}}, nil
+	return []launch.Command{{Args: []string{
+		"java", "-Xmx512m", "-jar", jar, "-h", n.Host, "-p", strconv.Itoa(n.Ports["rest"]),
+		"-b", mockBucket + ":", "-n", "1", "-R", "0", "-v", "16", "--cccp",
+	}}}, nil
 }
 
 // mockBucket is the bucket of the mock. Its user has the same name and no password.
@@ -86,8 +91,8 @@ func dataServer(ctx context.Context, c *launch.Cluster, bucket string) (string, 
 	return strings.Replace(known.Map.Servers[0], "$HOST", n.Host, 1), nil
 }
 
-// serverURL queries the mock, which chooses its data port at its start; before that, no client can reach
-// the URL. The URL creates no indexes, because there is no query service.
+// serverURL asks the mock for its data port, which the mock chooses at its start. Before that, no client can reach
+// the returned URL. Clients of the URL create no indexes, because there is no query service.
 func serverURL(c *launch.Cluster) string {
 	ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
 	defer stop()

@@ -23,7 +23,7 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
-// reach opens a bucket as docengine sees it.
+// reach opens the store of a bucket.
 func reach(t *testing.T, raw string) *store {
 	t.Helper()
 	u, err := url.Parse(raw)
@@ -46,13 +46,14 @@ func reach(t *testing.T, raw string) *store {
 	return &store{database: d}
 }
 
-// TestService puts the key-value part through what the conformance suite does
-// not ask for: errors of single operations, bulk requests, faults of the server.
+// TestService tests what the conformance suite does not: errors of single operations, bulk requests, and faults of
+// the server.
 func TestService(t *testing.T) {
 	l := enginetest.Lab(t, Driver(), lab.Options{})
 	named := fresh(l, "")
 	t.Run("revisions", func(t *testing.T) { revisions(t, reach(t, named(t))) })
 	t.Run("sub-documents", func(t *testing.T) { subDocuments(t, reach(t, named(t))) })
+	t.Run("long texts", func(t *testing.T) { longTexts(t, reach(t, named(t))) })
 	t.Run("bulk gets", func(t *testing.T) { bulkGets(t, reach(t, named(t)+"&in_flight=600")) })
 	t.Run("many clients", func(t *testing.T) { concurrentClients(t, reach(t, named(t)+"&in_flight=2000")) })
 	t.Run("records of many fields", func(t *testing.T) { manyFields(t, reach(t, named(t))) })
@@ -64,8 +65,8 @@ func TestService(t *testing.T) {
 	t.Run("durability", func(t *testing.T) { durability(t, reach(t, named(t)+"&durability=majority")) })
 }
 
-// indexes are made when a loader is opened, whether it will have anything to
-// load or not: the mock, which has no N1QL, shows that they are asked for.
+// indexes checks that a loader creates the indexes when it is opened. On the mock, which has no N1QL, the error
+// shows the attempt.
 func indexes(t *testing.T, s *store) {
 	a, err := s.Open(t.Context(), design.Document)
 	if err != nil {
@@ -76,8 +77,8 @@ func indexes(t *testing.T, s *store) {
 	}
 }
 
-// revisions: a key that exists, one that does not, and a CAS that is outdated
-// are distinguished from failures, and change nothing.
+// revisions checks that swaps of an existing key, a missing key and an outdated CAS return ErrChanged and change
+// nothing.
 func revisions(t *testing.T, s *store) {
 	ctx := t.Context()
 	if text, rev, err := s.Load(ctx, "a"); text != nil || rev != 0 || err != nil {
@@ -100,18 +101,18 @@ func revisions(t *testing.T, s *store) {
 		}
 	}
 	if text, rev, err := s.Load(ctx, "a"); string(text) != `"2"` || rev != second || err != nil {
-		t.Errorf("afterwards there is %s, %d, %v", text, rev, err)
+		t.Errorf("afterwards the text is %s, %d, %v", text, rev, err)
 	}
 	if err := s.Delete(ctx, []string{"nowhere"}); err != nil {
 		t.Errorf("a text that does not exist is removed: %v", err)
 	}
 }
 
-// subDocuments: the leads of a document are counted without reading it.
+// subDocuments counts the leads of documents without reading the documents.
 func subDocuments(t *testing.T, s *store) {
 	ctx := t.Context()
 	for id, body := range map[string]string{"two": `{"data":[{"fcst_lead":0},{"fcst_lead":3600}]}`, "none": `{"data":[]}`, "other": `{"x":1}`} {
-		if err := s.put(ctx, id, []byte(body)); err != nil {
+		if err := s.upsert(ctx, id, []byte(body)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -128,7 +129,7 @@ func subDocuments(t *testing.T, s *store) {
 	}
 }
 
-// documents are n of them, as Write takes them.
+// documents returns n documents, and their ids.
 func documents(n int) (docs []docengine.Document, ids []string) {
 	for i := range n {
 		id := fmt.Sprintf("id%05d", i)
@@ -137,8 +138,8 @@ func documents(n int) (docs []docengine.Document, ids []string) {
 	return docs, ids
 }
 
-// bulkGets: the documents come in the order of the ids, whatever the order of
-// the replies, and ids without a document are passed by.
+// bulkGets checks that documents come in the order of the ids, whatever the order of the replies, and that ids
+// without a document are omitted.
 func bulkGets(t *testing.T, s *store) {
 	ctx := t.Context()
 	docs, ids := documents(2000)
@@ -157,7 +158,7 @@ func bulkGets(t *testing.T, s *store) {
 	var got []string
 	err := s.get(ctx, asked, func(id string, text []byte) error {
 		if id != fmt.Sprintf("id%05s", text) {
-			t.Errorf("%s holds %s", id, text)
+			t.Errorf("%s contains %s", id, text)
 		}
 		got = append(got, id)
 		return nil
@@ -181,8 +182,8 @@ func bulkGets(t *testing.T, s *store) {
 	}
 }
 
-// concurrentClients: the SDK refuses operations that it cannot queue; several clients
-// with many ids each stay below that together.
+// concurrentClients checks that several clients with many ids together stay below the number of operations that
+// the SDK can queue.
 func concurrentClients(t *testing.T, s *store) {
 	docs, ids := documents(1500)
 	if err := s.Write(t.Context(), "a", nil, docs); err != nil {
@@ -204,11 +205,11 @@ func concurrentClients(t *testing.T, s *store) {
 	}
 }
 
-// manyFields: an update of more fields than one sub-document operation takes
-// replaces the document, and loses none of those that others make meanwhile.
+// manyFields updates more fields than one sub-document operation can change. Such an update replaces the document
+// and must not lose concurrent updates.
 func manyFields(t *testing.T, s *store) {
 	table := kv.Table{Name: "t", Make: true}
-	for i := range mostSpecs + 4 {
+	for i := range maxChanges + 4 {
 		table.Fields = append(table.Fields, fmt.Sprint("f", i))
 	}
 	r, err := kvTables{s.database}.Table(t.Context(), table)
@@ -227,17 +228,17 @@ func manyFields(t *testing.T, s *store) {
 		t.Fatal(err)
 	}
 	group, ctx := errgroup.WithContext(t.Context())
-	for w := range 2 { // each all fields but its own last one, time after time
+	for w := range 2 { // each repeatedly updates the common fields, and finally one field of its own
 		c, err := r.Connect(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		group.Go(func() error {
 			var some, last kv.Row
-			for i := range mostSpecs + 2 {
+			for i := range maxChanges + 2 {
 				some.AddString(i, "new")
 			}
-			last.AddString(mostSpecs+2+w, "new")
+			last.AddString(maxChanges+2+w, "new")
 			for range 10 {
 				if err := c.Update(ctx, []byte("k"), &some); err != nil {
 					return err
@@ -261,14 +262,13 @@ func manyFields(t *testing.T, s *store) {
 	}
 }
 
-// control sends a command to the mock, see its README; all of its buckets obey.
+// control sends a command to the mock (see its README), for all buckets.
 func control(t *testing.T, l *lab.Lab, command string) {
 	t.Helper()
 	rest(t, l, http.MethodGet, "/mock/"+command, nil)
 }
 
-// temporary is the status by which a server says that it cannot now, get the
-// operation that the mock lets fail.
+// temporary is the status of a temporary failure, and get is the opcode of the operation that the mock lets fail.
 const (
 	temporary = 0x86
 	get       = 0x00
@@ -279,8 +279,8 @@ func fail(t *testing.T, l *lab.Lab, times int) {
 	control(t, l, fmt.Sprintf("OPFAIL?code=%d&count=%d&operation=%d", temporary, times, get))
 }
 
-// retries: an operation that fails for a while is repeated until the time-out,
-// or not at all, as the URL says; in no case is a document taken for absent.
+// retries checks that a failed operation is repeated until the time-out or not at all, as the URL demands, and that
+// a failure is never taken for a missing document.
 func retries(t *testing.T, l *lab.Lab, named func(*testing.T) string) {
 	raw := named(t)
 	patient, hasty, eager := reach(t, raw), reach(t, raw+"&retry=fail-fast"), reach(t, raw+"&kv_timeout=300ms")
@@ -294,7 +294,7 @@ func retries(t *testing.T, l *lab.Lab, named func(*testing.T) string) {
 	}
 	fail(t, l, 6)
 	if n, err := read(patient); n != len(ids) || err != nil {
-		t.Errorf("after some failures there are %d documents, %v", n, err)
+		t.Errorf("after some failures %d documents are read, %v", n, err)
 	}
 	fail(t, l, -1)
 	defer fail(t, l, 0)
@@ -306,8 +306,8 @@ func retries(t *testing.T, l *lab.Lab, named func(*testing.T) string) {
 	}
 }
 
-// timeOuts: a server that does not answer in time is an error, not an absent
-// document, and is used again when it answers.
+// timeOuts checks that a late reply is an error and no missing document, and that the client uses the server again
+// when it answers.
 func timeOuts(t *testing.T, l *lab.Lab, named func(*testing.T) string) {
 	s := reach(t, named(t)+"&kv_timeout=200ms")
 	docs, ids := documents(3)
@@ -321,20 +321,20 @@ func timeOuts(t *testing.T, l *lab.Lab, named func(*testing.T) string) {
 	}
 	control(t, l, "HICCUP?msecs=0&offset=0")
 	n := 0
-	for errors.Is(err, gocbcore.ErrTimeout) { // it sleeps to the end of what it was sent before
+	for errors.Is(err, gocbcore.ErrTimeout) { // it still sleeps once for each request that it got before
 		n = 0
 		err = s.get(t.Context(), ids, func(string, []byte) error { n++; return nil })
 	}
 	if n != len(ids) || err != nil {
-		t.Errorf("awake again, it has %d documents, %v", n, err)
+		t.Errorf("when the server is awake again, %d documents are read, %v", n, err)
 	}
 }
 
-// durability: a server that cannot promise it is an error at the first write,
-// and nothing is said to be stored.
+// durability checks that the first durable write to a server without durability is an error, and that nothing is
+// reported as stored.
 func durability(t *testing.T, s *store) {
 	if err := s.Put(t.Context(), "a", []byte(`"1"`)); !errors.Is(err, gocbcore.ErrFeatureNotAvailable) {
-		t.Errorf("a durable write to a server that offers none: %v", err)
+		t.Errorf("a durable write to a server without durability: %v", err)
 	}
 	docs, _ := documents(3)
 	if err := s.Write(t.Context(), "a", nil, docs); !errors.Is(err, gocbcore.ErrFeatureNotAvailable) {
@@ -348,6 +348,64 @@ func durability(t *testing.T, s *store) {
 		t.Errorf("a durable load: %v", err)
 	}
 	if names, err := a.Subsets(t.Context()); len(names) > 0 || err != nil {
-		t.Errorf("afterwards there is %v, %v", names, err)
+		t.Errorf("afterwards the subsets are %v, %v", names, err)
+	}
+}
+
+// longTexts stores texts that are longer than Couchbase's limit of a document. Each stored document must be shorter,
+// and a replaced or deleted text must leave no piece.
+func longTexts(t *testing.T, s *store) {
+	ctx, short, other := t.Context(), []byte(`{"SL1L2":["a"]}`), []byte(`["a"]`)
+	long := func(c string) []byte { return []byte(`{"SL1L2":["` + strings.Repeat(c, 2*pieceBytes) + `"]}`) }
+	pieces := func() []string {
+		t.Helper()
+		names, err := s.pieces(ctx, "ids::a::1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return names
+	}
+	if err := s.Put(ctx, "ids::a::2", other); err != nil {
+		t.Fatal(err)
+	}
+	var before []string
+	for _, text := range [][]byte{short, long("x"), long("y"), short} {
+		if err := s.Put(ctx, "ids::a::1", text); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Get(ctx, []string{"ids::a::1", "ids::a::2", "absent"})
+		if err != nil || len(got) != 2 || string(got["ids::a::1"]) != string(text) || string(got["ids::a::2"]) != string(other) {
+			t.Fatalf("%d texts, the first of %d bytes, not %d; %v", len(got), len(got["ids::a::1"]), len(text), err)
+		}
+		names := pieces()
+		if (len(names) == 3) != (len(text) > pieceBytes) {
+			t.Errorf("a text of %d bytes has the pieces %q", len(text), names)
+		}
+		stored, err := s.texts(ctx, append(slices.Clone(names), before...))
+		if err != nil || len(stored) != len(names) {
+			t.Errorf("%d pieces are stored, %d of them of the current text; %v", len(stored), len(names), err)
+		}
+		for name, piece := range stored {
+			if len(piece) > pieceBytes {
+				t.Errorf("%s has %d bytes", name, len(piece))
+			}
+		}
+		before = names
+	}
+	if err := s.Put(ctx, "ids::a::1", long("z")); err != nil {
+		t.Fatal(err)
+	}
+	names := pieces()
+	if err := s.docs.remove(ctx, keyOf(metaPrefix+names[1])); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Get(ctx, []string{"ids::a::1"}); err == nil || !strings.Contains(err.Error(), names[1]+" is missing") {
+		t.Errorf("a text without its second piece: %v", err)
+	}
+	if err := s.Delete(ctx, []string{"ids::a::1", "absent"}); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := s.texts(ctx, append(names, "ids::a::1")); err != nil || len(left) > 0 {
+		t.Errorf("after the deletion %d texts are left, %v", len(left), err)
 	}
 }

@@ -1,7 +1,9 @@
 package couchbase
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,7 +23,7 @@ import (
 )
 
 const (
-	longestKey = 250    // bytes, Couchbase's limit
+	longestKey = 250    // bytes; Couchbase's limit
 	metaPrefix = "BG::" // prefix of keys that are not documents
 )
 
@@ -34,11 +36,11 @@ func keyOf(id string) string {
 	return fmt.Sprintf("%s#%016x%016x", id[:longestKey-33], sum.Hi, sum.Lo)
 }
 
-// store implements docengine.Single.
+// store implements docengine.SingleDocumentStore.
 type store struct {
 	*database
-	making  sync.Mutex
-	indexed bool
+	indexMu sync.Mutex
+	indexed bool // this process has created the indexes
 }
 
 func (s *store) Load(ctx context.Context, name string) ([]byte, int64, error) {
@@ -69,15 +71,97 @@ func (s *store) Swap(ctx context.Context, name string, text []byte, rev int64) (
 	return int64(cas), nil
 }
 
+// Put stores a long text in pieces. The text of the name then lists the names of the pieces. They are new names:
+// until Put returns, Get reads the earlier text.
 func (s *store) Put(ctx context.Context, name string, text []byte) error {
-	return s.put(ctx, keyOf(metaPrefix+name), text)
+	earlier, err := s.pieces(ctx, name)
+	if err != nil {
+		return err
+	}
+	if len(text) > pieceBytes {
+		var list pieceList
+		for piece := range slices.Chunk(text, pieceBytes) {
+			list.Names = append(list.Names, name+"::piece::"+rand.Text())
+			if err := s.upsert(ctx, keyOf(metaPrefix+list.Names[len(list.Names)-1]), piece); err != nil {
+				return err
+			}
+		}
+		if text, err = json.Marshal(&list); err != nil {
+			return err
+		}
+	}
+	if err := s.upsert(ctx, keyOf(metaPrefix+name), text); err != nil {
+		return err
+	}
+	return s.deleteTexts(ctx, earlier)
 }
 
-func (s *store) put(ctx context.Context, key string, text []byte) error {
+// pieceBytes is the size of a piece, and of the longest text without pieces. Couchbase's limit of a document is
+// 20 MiB. The ids of one commit may have more: a window of 262,144 records whose documents have one lead each lists
+// as many ids, often of more than 100 bytes.
+const pieceBytes = 16 << 20
+
+// pieceList is the text of a name whose text is stored in pieces.
+type pieceList struct {
+	Names []string `json:"barograph_pieces"`
+}
+
+// pieceListStart is the beginning of the JSON of a pieceList.
+const pieceListStart = `{"barograph_pieces":`
+
+// pieces returns the names of a text's pieces; none if the text has none or does not exist.
+func (s *store) pieces(ctx context.Context, name string) (names []string, err error) {
+	found, err := s.docs.lookUp(ctx, keyOf(metaPrefix+name), memd.SubDocOpGet, "barograph_pieces")
+	for _, none := range []error{
+		gocbcore.ErrDocumentNotFound, gocbcore.ErrPathNotFound, gocbcore.ErrPathMismatch, gocbcore.ErrDocumentNotJSON,
+	} {
+		if errors.Is(err, none) {
+			return nil, nil
+		}
+	}
+	if err == nil {
+		err = json.Unmarshal(found, &names)
+	}
+	return names, engine.CallError(ctx, err)
+}
+
+// join reads the pieces of a text.
+func (s *store) join(ctx context.Context, name string, list []byte) ([]byte, error) {
+	var pieces pieceList
+	if err := json.Unmarshal(list, &pieces); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	texts, err := s.texts(ctx, pieces.Names)
+	if err != nil {
+		return nil, err
+	}
+	var out []byte
+	for _, n := range pieces.Names {
+		piece, exists := texts[n]
+		if !exists {
+			return nil, fmt.Errorf("%s is missing", n)
+		}
+		out = append(out, piece...)
+	}
+	return out, nil
+}
+
+func (s *store) upsert(ctx context.Context, key string, text []byte) error {
 	return engine.CallError(ctx, s.docs.upsert(ctx, key, text))
 }
 
 func (s *store) Get(ctx context.Context, names []string) (map[string][]byte, error) {
+	texts, err := s.texts(ctx, names)
+	for name, text := range texts {
+		if err == nil && bytes.HasPrefix(text, []byte(pieceListStart)) {
+			texts[name], err = s.join(ctx, name, text)
+		}
+	}
+	return texts, err
+}
+
+// texts reads texts without their pieces.
+func (s *store) texts(ctx context.Context, names []string) (map[string][]byte, error) {
 	texts := map[string][]byte{}
 	ids := make([]string, len(names))
 	for i, n := range names {
@@ -91,6 +175,18 @@ func (s *store) Get(ctx context.Context, names []string) (map[string][]byte, err
 }
 
 func (s *store) Delete(ctx context.Context, names []string) error {
+	all := slices.Clone(names)
+	for _, name := range names {
+		pieces, err := s.pieces(ctx, name)
+		if err != nil {
+			return err
+		}
+		all = append(all, pieces...)
+	}
+	return s.deleteTexts(ctx, all)
+}
+
+func (s *store) deleteTexts(ctx context.Context, names []string) error {
 	ids := make([]string, len(names))
 	for i, n := range names {
 		ids[i] = metaPrefix + n
@@ -121,22 +217,22 @@ func (s *store) get(ctx context.Context, ids []string, each func(id string, text
 	})
 }
 
-// enter waits until n more operations may be in flight, because the SDK refuses operations that it cannot
-// queue. leave ends them.
-func (d *database) enter(ctx context.Context, n int) (leave func(), err error) {
-	if err := d.room.Acquire(ctx, int64(n)); err != nil {
+// reserve waits until n more operations may be in flight, because the SDK refuses operations that it cannot
+// queue. The caller calls release when they are answered.
+func (d *database) reserve(ctx context.Context, n int) (release func(), err error) {
+	if err := d.operations.Acquire(ctx, int64(n)); err != nil {
 		return nil, err
 	}
-	return func() { d.room.Release(int64(n)) }, nil
+	return func() { d.operations.Release(int64(n)) }, nil
 }
 
 // bulkGet is one bulk request. It sends nothing after the end of ctx.
 func (s *store) bulkGet(ctx context.Context, ids []string) ([]document, error) {
-	leave, err := s.enter(ctx, len(ids))
+	release, err := s.reserve(ctx, len(ids))
 	if err != nil {
 		return nil, engine.CallError(ctx, err)
 	}
-	defer leave()
+	defer release()
 	keys := make([]string, len(ids))
 	for i, id := range ids {
 		keys[i] = keyOf(id)
@@ -147,7 +243,7 @@ func (s *store) bulkGet(ctx context.Context, ids []string) ([]document, error) {
 
 // leads counts a document's leads with a sub-document look-up.
 func (s *store) leads(ctx context.Context, id string) (n int64, err error) {
-	found, err := s.docs.look(ctx, keyOf(id), memd.SubDocOpGetCount, "data")
+	found, err := s.docs.lookUp(ctx, keyOf(id), memd.SubDocOpGetCount, "data")
 	if err == nil {
 		err = json.Unmarshal(found, &n)
 	}
@@ -158,7 +254,7 @@ func (s *store) leads(ctx context.Context, id string) (n int64, err error) {
 }
 
 func (s *store) remove(ctx context.Context, ids []string) error {
-	return s.many(ctx, ids, func(ctx context.Context, id string) error {
+	return s.forEach(ctx, ids, func(ctx context.Context, id string) error {
 		err := s.docs.remove(ctx, keyOf(id))
 		if errors.Is(err, gocbcore.ErrDocumentNotFound) {
 			return nil
@@ -167,16 +263,16 @@ func (s *store) remove(ctx context.Context, ids []string) error {
 	})
 }
 
-// many runs one operation for every id, as many at a time as may be in flight.
-func (s *store) many(ctx context.Context, ids []string, do func(ctx context.Context, id string) error) error {
+// forEach runs an operation for every id, as many at a time as may be in flight.
+func (s *store) forEach(ctx context.Context, ids []string, do func(ctx context.Context, id string) error) error {
 	group, inner := errgroup.WithContext(ctx)
 	for _, id := range ids {
-		leave, err := s.enter(inner, 1)
+		release, err := s.reserve(inner, 1)
 		if err != nil {
 			break
 		}
 		group.Go(func() error {
-			defer leave()
+			defer release()
 			return do(inner, id)
 		})
 	}
@@ -188,12 +284,13 @@ func (s *store) many(ctx context.Context, ids []string, do func(ctx context.Cont
 
 // Prepare creates the indexes, once.
 func (s *store) Prepare(ctx context.Context, _ string, _ *record.LineType) error {
-	s.making.Lock()
-	defer s.making.Unlock()
+	s.indexMu.Lock()
+	defer s.indexMu.Unlock()
 	if s.indexed || !s.indexes {
 		return ctx.Err()
 	}
-	if err := tooOld(s.shown, s.version()); err != nil {
+	version, _ := s.version() // if there is no query service, the first statement below reports it
+	if err := tooOld(s.shown, version); err != nil {
 		return err
 	}
 	for _, text := range indexStatements(s.keyspace()) {
@@ -205,7 +302,9 @@ func (s *store) Prepare(ctx context.Context, _ string, _ *record.LineType) error
 	return nil
 }
 
-func (s *store) Fetch(ctx context.Context, _ string, _ *record.LineType, ids []string, each func(id string, doc []byte) error) error {
+func (s *store) Fetch(
+	ctx context.Context, _ string, _ *record.LineType, ids []string, each func(id string, doc []byte) error,
+) error {
 	return s.get(ctx, ids, each)
 }
 
@@ -219,21 +318,24 @@ func (s *store) Write(ctx context.Context, _ string, _ *record.LineType, docs []
 		for i := range docs {
 			ids[i], body[docs[i].ID] = docs[i].ID, docs[i].Body
 		}
-		return s.many(ctx, ids, func(ctx context.Context, id string) error { return s.put(ctx, keyOf(id), body[id]) })
+		return s.forEach(ctx, ids, func(ctx context.Context, id string) error {
+			return s.upsert(ctx, keyOf(id), body[id])
+		})
 	}
 	for some := range slices.Chunk(docs, min(bulkSize, s.inFlight)) {
-		leave, err := s.enter(ctx, len(some))
+		release, err := s.reserve(ctx, len(some))
 		if err != nil {
 			return engine.CallError(ctx, err)
 		}
 		errs := make([]error, len(some))
-		err = every(ctx, len(some), func(i int, done func()) (gocbcore.PendingOp, error) {
-			return s.docs.agent.Set(s.docs.upserts(keyOf(some[i].ID), some[i].Body, len(some)), func(_ *gocbcore.StoreResult, err error) {
+		err = sendAll(ctx, len(some), func(i int, done func()) (gocbcore.PendingOp, error) {
+			o := s.docs.setOptions(keyOf(some[i].ID), some[i].Body, len(some))
+			return s.docs.agent.Set(o, func(_ *gocbcore.StoreResult, err error) {
 				errs[i] = err
 				done()
 			})
 		})
-		leave()
+		release()
 		if err != nil {
 			return engine.CallError(ctx, err)
 		}

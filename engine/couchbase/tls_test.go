@@ -41,8 +41,7 @@ func certificate(t *testing.T) (cert, key string) {
 	return cert, key
 }
 
-// TestCertificates: what the SDK is given follows from the URL. No server was
-// there to connect to over TLS.
+// TestCertificates checks what the SDK gets from the URL. There is no server with TLS to connect to.
 func TestCertificates(t *testing.T) {
 	cert, key := certificate(t)
 	read := func(q url.Values) (*settings, error) {
@@ -53,7 +52,7 @@ func TestCertificates(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a, ok := s.auth.(certificateAuth); !ok || a.pair == nil {
-		t.Errorf("the client shows itself by %T", s.auth)
+		t.Errorf("the client identifies itself by %T", s.auth)
 	}
 	if s.roots == nil || s.connection != "couchbases://h" {
 		t.Errorf("connected to %s, trusting others: %t", s.connection, s.roots != nil)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/archive/design"
@@ -35,7 +36,7 @@ type Options struct {
 	// Writers is the number of concurrent write requests; 0 = documents are read and written one after
 	// the other, and a Body is valid only during Write.
 	Writers         int
-	SeparateRecords bool         // the store keeps each record separately: a commit writes only its own records of a document
+	SeparateRecords bool         // the store stores each record separately: a commit writes only its own records of a document
 	List            bool         // for NewLocked: keep lists of all ids, for a store that cannot list its documents; see IDs
 	Log             *slog.Logger // nil = discard
 }
@@ -46,10 +47,9 @@ type Archive struct {
 	store Store
 	o     Options
 
-	mu      sync.Mutex
-	cache   map[string]cachedCatalog // catalogs as last read, by subset
-	turns   map[string]chan struct{} // by subset: the loader of this process that commits has locked it
-	batches sync.Pool                // of *record.Batch, reused by Answer
+	cache   sync.Map  // by subset: the cachedCatalog that was last read
+	turns   sync.Map  // by subset: a channel that is full while a loader of this process commits; see turn
+	batches sync.Pool // of *record.Batch, reused by Answer
 }
 
 // cachedCatalog is a catalog and the version of its subset, which is the number of the commit that
@@ -57,11 +57,12 @@ type Archive struct {
 type cachedCatalog struct {
 	version int64
 	catalog *design.Catalog
+	text    uint64 // hash of the stored text
 }
 
 // New returns the archive of a store.
 func New(s Store, o Options) *Archive {
-	return &Archive{store: s, o: o, cache: map[string]cachedCatalog{}, turns: map[string]chan struct{}{}}
+	return &Archive{store: s, o: o}
 }
 
 // Close has nothing to close.
@@ -93,34 +94,30 @@ func (a *Archive) Catalog(ctx context.Context, subset string) (*design.Catalog, 
 	return copied, nil
 }
 
-// CachedCatalog is Catalog without a copy. The caller must not change the result.
+// CachedCatalog is Catalog without a copy. The caller must not change the result. It compares the texts, too: a subset
+// that was dropped and loaded again may have the version of the earlier one.
 func (a *Archive) CachedCatalog(ctx context.Context, subset string) (*design.Catalog, error) {
 	k := a.cached(subset)
 	version, text, err := a.store.Describe(ctx, subset, k.version)
 	if err != nil || version == 0 {
 		return design.NewCatalog(subset), err
 	}
-	if k.catalog != nil && version == k.version {
+	hash := xxh3.Hash(text)
+	if k.catalog != nil && version == k.version && (len(text) == 0 || hash == k.text) {
 		return k.catalog, nil
 	}
 	c, err := design.ParseCatalog(text)
 	if err != nil {
 		return nil, fmt.Errorf("catalog of subset %q: %w", subset, err)
 	}
-	a.setCached(subset, cachedCatalog{version, c})
+	a.cache.Store(subset, cachedCatalog{version, c, hash})
 	return c, nil
 }
 
 func (a *Archive) cached(subset string) cachedCatalog {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.cache[subset]
-}
-
-func (a *Archive) setCached(subset string, k cachedCatalog) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.cache[subset] = k
+	v, _ := a.cache.Load(subset)
+	k, _ := v.(cachedCatalog)
+	return k
 }
 
 // HasType reports whether a subset has documents of a line type.
@@ -316,7 +313,7 @@ type Place struct {
 func (l *Lookup) String() string { return fmt.Sprintf("%d ids", len(l.Places)) }
 
 // Derive sets out.Keys to the ids of the documents that its question can match, without
-// duplicates, by series and time. It sets out.Derive to the time that it took.
+// duplicates, by series and time. It sets out.DeriveTime to the time that it took.
 func Derive(c *design.Catalog, out *archive.Query) *Lookup {
 	start := time.Now()
 	q, l := out.Question, &Lookup{}
@@ -337,7 +334,9 @@ func Derive(c *design.Catalog, out *archive.Query) *Lookup {
 
 // Answer calls read, which appends records to a batch with these headers. It adds them to
 // into in the question's order, without records at other times of day than the question's.
-func (a *Archive) Answer(q *question.Question, headers []record.Header, into *answer.Builder, read func(rows *record.Batch) error) error {
+func (a *Archive) Answer(
+	q *question.Question, headers []record.Header, into *answer.Builder, read func(rows *record.Batch) error,
+) error {
 	rows, ok := a.batches.Get().(*record.Batch)
 	if !ok {
 		rows = &record.Batch{}
@@ -362,11 +361,17 @@ func InOrder[T any](
 	get func(ctx context.Context, some []string) (T, error), each func(first int, some T) error,
 ) error {
 	group, ctx := errgroup.WithContext(ctx)
-	inFlight := make(chan chan T, max(width-1, 0)) // in the order of ids; one more call is outside the channel
+	// The replies are in the order of ids. The receiver below waits for one more than the channel contains.
+	inFlight := make(chan chan T, max(width-1, 0))
 	group.Go(func() error {
 		defer close(inFlight)
 		for some := range slices.Chunk(ids, size) {
 			reply := make(chan T, 1)
+			select {
+			case inFlight <- reply:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
 			group.Go(func() error {
 				values, err := get(ctx, some)
 				if err == nil {
@@ -374,11 +379,6 @@ func InOrder[T any](
 				}
 				return err
 			})
-			select {
-			case inFlight <- reply:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
 		}
 		return nil
 	})

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,8 +17,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// TestInOrder: batches that come back in any order are handed out in theirs;
-// an error, or one who wants no more, ends it.
+// TestInOrder: results that arrive in any order are passed on in the order of the ids. An error of either function ends
+// the calls.
 func TestInOrder(t *testing.T) {
 	var ids []string
 	for i := range 101 {
@@ -32,7 +33,7 @@ func TestInOrder(t *testing.T) {
 	var got []string
 	err := InOrder(t.Context(), ids, 10, 4, late, func(at int, some []string) error {
 		if ids[at] != some[0] {
-			t.Errorf("%s is said to be at %d", some[0], at)
+			t.Errorf("%s is reported at %d", some[0], at)
 		}
 		got = append(got, some...)
 		return nil
@@ -40,17 +41,32 @@ func TestInOrder(t *testing.T) {
 	if err != nil || !slices.Equal(got, ids) {
 		t.Errorf("%q, %v", got, err)
 	}
+	for _, width := range []int{1, 2, 4} {
+		var inFlight, most atomic.Int64
+		counted := func(ctx context.Context, some []string) ([]string, error) {
+			n := inFlight.Add(1)
+			defer inFlight.Add(-1)
+			for seen := most.Load(); n > seen && !most.CompareAndSwap(seen, n); seen = most.Load() {
+			}
+			time.Sleep(time.Millisecond)
+			return some, ctx.Err()
+		}
+		err := InOrder(t.Context(), ids, 5, width, counted, func(int, []string) error { return nil })
+		if n := most.Load(); err != nil || n > int64(width) {
+			t.Errorf("%d calls were in flight, at most %d are allowed; %v", n, width, err)
+		}
+	}
 	broken := errors.New("broken")
 	if err := InOrder(t.Context(), ids, 10, 1, late, func(int, []string) error { return broken }); !errors.Is(err, broken) {
-		t.Errorf("the error of who takes: %v", err)
+		t.Errorf("the error of the receiver: %v", err)
 	}
 	fails := func(context.Context, []string) ([]string, error) { return nil, broken }
 	if err := InOrder(t.Context(), ids, 10, 4, fails, func(int, []string) error { return nil }); !errors.Is(err, broken) {
-		t.Errorf("the error of who gets: %v", err)
+		t.Errorf("the error of the request: %v", err)
 	}
 }
 
-// TestParseMarks: in the order of loading, that of a file loaded again last.
+// TestParseMarks: marks are in the order of loading. A file that was loaded again has its last mark.
 func TestParseMarks(t *testing.T) {
 	var texts []string
 	for _, place := range []string{"2 0 b", "10 0 a", "1 1 c", "1 0 a"} {
@@ -66,20 +82,20 @@ func TestParseMarks(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 	if _, err := ParseMarks([]string{"{"}); err == nil {
-		t.Error("half a mark is read")
+		t.Error("half a mark is accepted")
 	}
 }
 
-// TestParseMarked: every field comes back as it was written, and a field that
-// archive.Mark will have one day, too.
-func TestParseMarked(t *testing.T) {
+// TestParseNumberedMark: every field is read as it was written. The test fails for a field that is added to
+// archive.Mark and not parsed.
+func TestParseNumberedMark(t *testing.T) {
 	want := everyField()
 	text, err := json.Marshal(want)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := ParseNumberedMark(text)
-	if want.Mark.Conflicts = 0; err != nil || got != want { // Other is not kept
+	if want.Mark.Conflicts = 0; err != nil || got != want { // conflicts are not stored
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
 	for _, bad := range []string{`{"mark":{"read":"x"}}`, `{"mark":{"read":1.5}}`, `{"number":null}`, `{"mark":{"loaded":"yesterday"}}`, `{"mark":`} {
@@ -89,7 +105,7 @@ func TestParseMarked(t *testing.T) {
 	}
 }
 
-// everyField is a mark of which no field is empty.
+// everyField returns a mark without an empty field.
 func everyField() (m NumberedMark) {
 	m.Version, m.Number = 7, -8
 	v := reflect.ValueOf(&m.Mark).Elem()
@@ -106,7 +122,7 @@ func everyField() (m NumberedMark) {
 	return m
 }
 
-func BenchmarkParseMarked(b *testing.B) {
+func BenchmarkParseNumberedMark(b *testing.B) {
 	text, err := json.Marshal(everyField())
 	if err != nil {
 		b.Fatal(err)
@@ -119,7 +135,7 @@ func BenchmarkParseMarked(b *testing.B) {
 			}
 		}
 	})
-	b.Run("ParseMarked", func(b *testing.B) {
+	b.Run("ParseNumberedMark", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := ParseNumberedMark(text); err != nil {
 				b.Fatal(err)
@@ -128,9 +144,9 @@ func BenchmarkParseMarked(b *testing.B) {
 	})
 }
 
-// TestPlacer: documents of one series share a header, also where the batch was
-// handed out between them; what is no id is an error.
-func TestPlacer(t *testing.T) {
+// TestHeaderAdder: documents of one series share a header, and an empty batch gets it again. A text that is no id is an
+// error.
+func TestHeaderAdder(t *testing.T) {
 	lt, _ := record.TypeByName("SL1L2")
 	var b record.Batch
 	b.Reset(lt, "")

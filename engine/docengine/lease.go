@@ -19,14 +19,14 @@ type lockText struct {
 	Beat  int64  `json:"beat,omitempty"`
 }
 
-// errLost is the cause with which the context of an owner ends after another client took the
-// lock over.
+// errLost is the cause with which the context of an owner ends after the loss of the lock: another client took it
+// over, or may have done so.
 var errLost = errors.New("the lock was lost: no heartbeat during a complete lease; load the files again")
 
 const (
-	poll         = 20 * time.Millisecond // interval for checking a lock of another owner
-	beats        = 5                     // heartbeats per lease
-	metaPatience = 30 * time.Second      // limit of one small write that must not be canceled
+	pollInterval  = 20 * time.Millisecond // between two looks at a lock of another owner
+	beatsPerLease = 5
+	swapTimeout   = 30 * time.Second // time limit of one swap
 )
 
 // lease is a lock that this process owns.
@@ -47,8 +47,8 @@ type watch struct {
 	since time.Time
 }
 
-// dead reports whether the lock has not changed for a lease.
-func (w *watch) dead(current lockText, patience time.Duration) bool {
+// isDead reports whether the lock has not changed for a lease.
+func (w *watch) isDead(current lockText, patience time.Duration) bool {
 	if w.since.IsZero() || current != w.last {
 		w.last, w.since = current, time.Now()
 		return false
@@ -68,8 +68,8 @@ func loadLock(ctx context.Context, m Meta, name string) (lockText, int64, error)
 	return l, rev, nil
 }
 
-// acquire waits for a lock. The returned context ends when the lock is lost; release frees
-// the lock.
+// acquire waits for a lock. The returned context ends when the lock is lost; release frees the lock. patience is the
+// lease. All clients must have the same: one with a shorter lease would take a living owner for dead.
 func acquire(ctx context.Context, m Meta, name string, patience time.Duration) (context.Context, *lease, error) {
 	own := lockText{Owner: rand.Text()}
 	text, err := json.Marshal(own)
@@ -82,7 +82,7 @@ func acquire(ctx context.Context, m Meta, name string, patience time.Duration) (
 		if err != nil {
 			return nil, nil, err
 		}
-		if current.Owner == "" || w.dead(current, patience) {
+		if current.Owner == "" || w.isDead(current, patience) {
 			newRev, err := swapUncanceled(ctx, m, name, text, rev)
 			if err == nil {
 				l := &lease{meta: m, name: name, text: own, rev: newRev, done: make(chan struct{})}
@@ -95,7 +95,7 @@ func acquire(ctx context.Context, m Meta, name string, patience time.Duration) (
 				return nil, nil, err
 			}
 		}
-		if err := engine.Pause(ctx, poll); err != nil {
+		if err := engine.Pause(ctx, pollInterval); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -106,7 +106,7 @@ func swapUncanceled(ctx context.Context, m Meta, name string, text []byte, rev i
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), metaPatience)
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), swapTimeout)
 	defer stop()
 	return m.Swap(ctx, name, text, rev)
 }
@@ -115,8 +115,8 @@ func swapUncanceled(ctx context.Context, m Meta, name string, text []byte, rev i
 func (l *lease) beat(ctx context.Context, patience time.Duration) {
 	defer close(l.done)
 	last := time.Now()
-	for engine.Pause(ctx, patience/beats) == nil {
-		err := l.swap(ctx, lockText{Owner: l.text.Owner, Beat: l.text.Beat + 1})
+	for engine.Pause(ctx, patience/beatsPerLease) == nil {
+		err := l.swap(ctx, false)
 		switch {
 		case err == nil:
 			last = time.Now()
@@ -127,11 +127,15 @@ func (l *lease) beat(ctx context.Context, patience time.Duration) {
 	}
 }
 
-// swap replaces the text of the owned lock.
-func (l *lease) swap(ctx context.Context, to lockText) error {
+// swap gives a heartbeat, after which no other client takes the lock over for a lease, or frees the lock.
+func (l *lease) swap(ctx context.Context, free bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	text, err := json.Marshal(to)
+	next := lockText{Owner: l.text.Owner, Beat: l.text.Beat + 1}
+	if free {
+		next = lockText{}
+	}
+	text, err := json.Marshal(next)
 	if err != nil {
 		return err
 	}
@@ -148,7 +152,7 @@ func (l *lease) swap(ctx context.Context, to lockText) error {
 		return err
 	}
 	if err == nil {
-		l.rev, l.text = rev, to
+		l.rev, l.text = rev, next
 	}
 	return err
 }
@@ -158,7 +162,7 @@ func (l *lease) release(ctx context.Context) {
 	l.stop(nil)
 	<-l.done
 	for range 2 { // the first attempt may only read the lock's revision
-		if err := l.swap(ctx, lockText{}); err == nil || !errors.Is(err, ErrChanged) {
+		if err := l.swap(ctx, true); err == nil || !errors.Is(err, ErrChanged) {
 			return
 		}
 	}

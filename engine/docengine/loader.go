@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/archive/design"
@@ -55,13 +56,8 @@ func (l *loader) Close() error {
 // turn waits until no other loader of this process commits to the subset. Concurrent commits
 // of one process would only wait for each other's lock.
 func (a *Archive) turn(ctx context.Context, subset string) (done func(), err error) {
-	a.mu.Lock()
-	turn := a.turns[subset]
-	if turn == nil {
-		turn = make(chan struct{}, 1)
-		a.turns[subset] = turn
-	}
-	a.mu.Unlock()
+	v, _ := a.turns.LoadOrStore(subset, make(chan struct{}, 1))
+	turn, _ := v.(chan struct{})
 	select {
 	case turn <- struct{}{}:
 		return func() { <-turn }, nil
@@ -77,8 +73,8 @@ func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 	return l.retry(ctx, func(ctx context.Context, t *attempt) (bool, error) { return t.run(ctx, &c) })
 }
 
-// retry repeats do until a commit is visible.
-func (l *loader) retry(ctx context.Context, do func(ctx context.Context, t *attempt) (visible bool, err error)) (archive.CommitResult, error) {
+// retry repeats do until it reports that the commit is visible.
+func (l *loader) retry(ctx context.Context, do func(context.Context, *attempt) (bool, error)) (archive.CommitResult, error) {
 	done, err := l.a.turn(ctx, l.subset)
 	if err != nil {
 		return archive.CommitResult{}, err
@@ -194,7 +190,8 @@ func (t *attempt) write(ctx context.Context, ch *Change) (err error) {
 		switch {
 		case exists:
 			rows, err = m.merge(t, doc, id, old)
-		case t.l.a.o.Writers == 0 && t.catalog.GroupFor(ch.Type, doc.Header()).MayContain(doc.Valid()): // an embedded store reads it when it is needed
+		// Without Writers, find has read nothing: the document is read now, if it may exist.
+		case t.l.a.o.Writers == 0 && t.catalog.GroupFor(ch.Type, doc.Header()).MayContain(doc.Valid()):
 			err = t.commit.Fetch(ctx, ch.Type, ch.IDs[n-1:n], func(id string, old []byte) (err error) {
 				exists = true
 				rows, err = m.merge(t, doc, id, old)
@@ -258,13 +255,13 @@ func (t *attempt) publish(ctx context.Context, c *archive.Commit) (bool, error) 
 	}
 	l := t.l
 	c.UpdateCatalog(next, l.a.o.Design, &t.stored, done, old)
-	known := l.version == l.a.cached(l.subset).version
+	isCurrent := l.version == l.a.cached(l.subset).version // l.marks are those before this commit
 	visible, err := t.publishCatalog(ctx, next, done)
 	if visible {
 		copy(c.Complete, done)
 	}
 	_, findsMarks := l.a.store.(archive.MarkFinder)
-	if l.version = 0; visible && known && !findsMarks { // no other loader has committed meanwhile
+	if l.version = 0; visible && isCurrent && !findsMarks {
 		l.marks, l.version = Latest(append(l.marks, done...)), l.a.cached(l.subset).version
 	}
 	return visible, err
@@ -294,6 +291,6 @@ func (t *attempt) publishCatalog(ctx context.Context, next *design.Catalog, done
 	if err != nil || version == 0 {
 		return false, err
 	}
-	t.l.a.setCached(t.l.subset, cachedCatalog{version, next})
+	t.l.a.cache.Store(t.l.subset, cachedCatalog{version, next, xxh3.Hash(text)})
 	return true, nil
 }

@@ -23,20 +23,20 @@ import (
 )
 
 const (
-	undoBytes    = 4 << 20          // bytes of ids and bodies in one undo document
-	undoPatience = 20 * time.Second // time limit for rolling back a failed commit
+	undoBytes   = 4 << 20          // bytes of ids and bodies in one undo document
+	undoTimeout = 20 * time.Second // time limit for rolling back a failed commit
 )
 
-// LockedStore implements Store with a Single, which changes one document at a time. The package
-// comment describes how.
+// LockedStore implements Store with a SingleDocumentStore. The package comment describes how.
 type LockedStore struct {
 	SingleDocumentStore
 	o             Options
 	recovered     sync.Map // subsets without the remains of a crashed commit
-	preparedTypes sync.Map // set of prepared: line types whose collection and indexes exist
+	preparedTypes sync.Map // set of subsetType whose collection and indexes exist
 }
 
-type prepared struct {
+// subsetType is a line type of a subset.
+type subsetType struct {
 	subset string
 	t      *record.LineType
 }
@@ -68,7 +68,8 @@ type pending struct {
 	By     string `json:"by"`
 }
 
-// These are the names of texts. A subset's name is escaped, because other names follow it.
+// subsetsName is the name of the text that lists the subsets. The names of other texts contain the name of a subset,
+// escaped, because "::" and other parts follow it.
 const subsetsName = "subsets"
 
 func stateName(subset string) string { return "state::" + url.QueryEscape(subset) }
@@ -115,7 +116,7 @@ func (s *LockedStore) recoveredState(ctx context.Context, subset string) (*state
 		if ctx, l, err = acquire(ctx, s, lockName(subset), s.o.Lease); err != nil {
 			return nil, err
 		}
-		st, _, err = s.recover(ctx, subset)
+		st, _, err = s.recover(ctx, subset, "")
 		err = errors.Join(err, lostError(ctx))
 		l.release(context.WithoutCancel(ctx))
 	}
@@ -146,22 +147,23 @@ func (s *LockedStore) awaitOther(ctx context.Context, subset string) (*state, er
 		if err != nil {
 			return nil, err
 		}
-		if current.Owner == "" || w.dead(current, s.o.Lease) {
+		if current.Owner == "" || w.isDead(current, s.o.Lease) {
 			return nil, &fault.Error{
 				Setting: s.o.Shown + ", subset " + strconv.Quote(subset), Problem: "contains an incomplete load", Err: engine.ErrReadOnly,
 				Cure: "run the load again, which completes the load or rolls it back",
 			}
 		}
-		if err := engine.Pause(ctx, poll); err != nil {
+		if err := engine.Pause(ctx, pollInterval); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// recover restores the documents that a crashed commit has changed. The caller owns the lock.
-func (s *LockedStore) recover(ctx context.Context, subset string) (*state, int64, error) {
+// recover restores the documents that a crashed commit has changed. The caller owns the lock. writer limits it to the
+// commits of one writer; "" = any.
+func (s *LockedStore) recover(ctx context.Context, subset, writer string) (*state, int64, error) {
 	st, rev, err := s.loadState(ctx, subset)
-	if err != nil || st.Pending == nil {
+	if err != nil || st.Pending == nil || writer != "" && st.Pending.By != writer {
 		return st, rev, err
 	}
 	p := *st.Pending
@@ -237,6 +239,11 @@ func (s *LockedStore) get(ctx context.Context, name string, v any) error {
 	if err != nil {
 		return err
 	}
+	return parse(name, texts, v)
+}
+
+// parse parses one of some texts, which must be among them.
+func parse(name string, texts map[string][]byte, v any) error {
 	if _, ok := texts[name]; !ok {
 		return fmt.Errorf("%s is missing", name)
 	}
@@ -318,8 +325,8 @@ func (s *LockedStore) Marks(ctx context.Context, subset string) ([]archive.Mark,
 	var all []archive.Mark
 	for _, n := range names {
 		var some []archive.Mark
-		if err := json.Unmarshal(texts[n], &some); err != nil {
-			return nil, fmt.Errorf("%s: %w", n, err)
+		if err := parse(n, texts, &some); err != nil {
+			return nil, err
 		}
 		all = append(all, some...)
 	}
@@ -386,7 +393,7 @@ func (s *LockedStore) Begin(ctx context.Context, subset string) (context.Context
 		s: s, subset: subset, writer: rand.Text(), lease: l, newIDs: map[string][]string{}, removedIDs: map[string]bool{},
 		lostError: func() error { return lostError(lockCtx) },
 	}
-	if k.state, k.rev, err = s.recover(lockCtx, subset); err != nil {
+	if k.state, k.rev, err = s.recover(lockCtx, subset, ""); err != nil {
 		return nil, nil, k.End(ctx, false, err)
 	}
 	k.p = pending{Commit: k.state.Version + 1, By: k.writer}
@@ -415,11 +422,11 @@ func (k *lockedCommit) Announce(ctx context.Context, all []Change) (err error) {
 
 // announce writes the undo documents of a line type.
 func (k *lockedCommit) announce(ctx context.Context, ch *Change) error {
-	if _, ok := k.s.preparedTypes.Load(prepared{k.subset, ch.Type}); !ok {
+	if _, ok := k.s.preparedTypes.Load(subsetType{k.subset, ch.Type}); !ok {
 		if err := k.s.Prepare(ctx, k.subset, ch.Type); err != nil {
 			return err
 		}
-		k.s.preparedTypes.Store(prepared{k.subset, ch.Type}, true)
+		k.s.preparedTypes.Store(subsetType{k.subset, ch.Type}, true)
 	}
 	u := undo{Type: ch.Type.Name}
 	flush := func() error {
@@ -492,7 +499,7 @@ func (k *lockedCommit) Publish(ctx context.Context, catalog []byte, done []archi
 
 // isVisible reports, after a swap that returned an error, whether it succeeded nevertheless.
 func (k *lockedCommit) isVisible(ctx context.Context) bool {
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), undoPatience)
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer stop()
 	st, _, err := k.s.loadState(ctx, k.subset)
 	return err == nil && st.By == k.writer
@@ -541,18 +548,14 @@ func (k *lockedCommit) removeListedIDs(ctx context.Context) error {
 	return nil
 }
 
-// rollBack rolls back a failed commit. If it cannot, the next client that opens the subset
-// does. After the loss of the lock another client's commit may be in flight; rollBack must not
-// change that commit.
+// rollBack rolls back a failed commit. If it cannot, the next client that locks the subset does. It first renews the
+// lock, because after the loss of the lock that client may already have rolled the commit back and written documents.
 func (k *lockedCommit) rollBack(ctx context.Context) {
-	ctx, stop := context.WithTimeout(ctx, undoPatience)
+	ctx, stop := context.WithTimeout(ctx, undoTimeout)
 	defer stop()
-	st, _, err := k.s.loadState(ctx, k.subset)
-	if err == nil && (st.Pending == nil || st.Pending.By != k.writer) {
-		return
-	}
+	err := k.lease.swap(ctx, false)
 	if err == nil {
-		_, _, err = k.s.recover(ctx, k.subset)
+		_, _, err = k.s.recover(ctx, k.subset, k.writer)
 	}
 	if err != nil {
 		k.s.recovered.Delete(k.subset)

@@ -10,5 +10,6 @@ func TestConformance(t *testing.T) {
 	enginetest.Run(t, enginetest.Config{
 		Driver: Driver(),
 		URL:    func(*testing.T) string { return "dry:" },
+		NoTrim: true,
 	})
 }

@@ -11,7 +11,7 @@ func lineType(name string) *record.LineType {
 	return t
 }
 
-// caseSeries are the series of the seven cases with few valid times and leads, and other series that the
+// caseSeries describes the series of the seven cases with few valid times and leads, and other series that the
 // cases must not find.
 func caseSeries() []Series {
 	valid := append(every(newYear2018, 18*hour, 5), every(newYear2019, 5*day+6*hour, 13)...)
@@ -33,7 +33,7 @@ func caseSeries() []Series {
 	})
 }
 
-// mixedSeries are few records of many kinds: VSDB and MET, thresholds, interpolations, windows, stations,
+// mixedSeries describes few records of many kinds: VSDB and MET, thresholds, interpolations, windows, stations,
 // repeating columns, leads with minutes.
 func mixedSeries() []Series {
 	valid := []int64{newYear2018, newYear2018 + 6*hour, newYear2018 + 12*hour, newYear2018 + 18*hour, newYear2018 + 27*hour}

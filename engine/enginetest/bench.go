@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/query/answer"
@@ -21,7 +22,7 @@ func Benchmark(b *testing.B, d engine.Driver, url func(b *testing.B) string) {
 	files := Generate(41, 8, fullSeries()...)
 	for _, n := range slices.Sorted(maps.Keys(archive.OfferOf(&d).Designs)) {
 		b.Run("design="+string(n), func(b *testing.B) {
-			a, err := openFor(b, d, url(b), func(e *engine.Engine) (archive.Archive, error) { return archive.DatabaseOf(e).Open(b.Context(), n) })
+			a, err := openFor(b, d, url(b), n)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -39,7 +40,8 @@ func Benchmark(b *testing.B, d engine.Driver, url func(b *testing.B) string) {
 	}
 }
 
-func openFor(b *testing.B, d engine.Driver, url string, archive func(*engine.Engine) (archive.Archive, error)) (archive.Archive, error) {
+// openFor opens the archive of a design until b ends.
+func openFor(b *testing.B, d engine.Driver, url string, n design.Name) (archive.Archive, error) {
 	e, err := engine.Registry{d}.Open(b.Context(), url, engine.Options{})
 	if err != nil {
 		return nil, err
@@ -49,7 +51,7 @@ func openFor(b *testing.B, d engine.Driver, url string, archive func(*engine.Eng
 			b.Error(err)
 		}
 	})
-	a, err := archive(e)
+	a, err := archive.DatabaseOf(e).Open(b.Context(), n)
 	if err != nil {
 		return nil, err
 	}
@@ -112,9 +114,9 @@ func benchmarkCases(b *testing.B, files []File) []benchmarkCase {
 	return out
 }
 
-// benchmarkLoad loads the files into a new subset per step, per files a commit. Each document's leads are
-// distributed over all files: with one file a commit every load merges.
-func benchmarkLoad(b *testing.B, a archive.Archive, name string, files []File, per int) {
+// benchmarkLoad loads the files into a new subset in each step, with perCommit files in each commit. Each document's
+// leads are distributed over all files: with one file per commit every commit merges.
+func benchmarkLoad(b *testing.B, a archive.Archive, name string, files []File, perCommit int) {
 	var records int64
 	copies := 0
 	for i := range files {
@@ -122,7 +124,7 @@ func benchmarkLoad(b *testing.B, a archive.Archive, name string, files []File, p
 	}
 	for b.Loop() {
 		copies++
-		if _, err := store(b.Context(), a, name+"_"+strconv.Itoa(copies), files, per); err != nil {
+		if _, err := store(b.Context(), a, name+"_"+strconv.Itoa(copies), files, perCommit); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -22,17 +22,21 @@ func (s *suite) cancel(t *testing.T) {
 	stop()
 	t.Run("asking", func(t *testing.T) { s.cancelAsk(t, h, canceled, files[:3]) })
 	t.Run("loading", func(t *testing.T) { s.cancelLoad(t, h, canceled, files) })
-	t.Run("a dump that is left", func(t *testing.T) {
+	t.Run("a dump that the caller ends", func(t *testing.T) {
 		for range h.Dump(t.Context(), "cases") {
 			break
 		}
 		checkDigest(t, h, "cases", expect(files))
 	})
 	t.Run("reading", func(t *testing.T) {
+		var failed error
 		for b, err := range h.Dump(canceled, "cases") {
-			if !errors.Is(err, context.Canceled) {
-				t.Fatalf("a cancelled dump gave %v, %v", b, err)
+			if failed = err; err == nil {
+				t.Fatalf("a canceled dump yields %d records", b.Len())
 			}
+		}
+		if !errors.Is(failed, context.Canceled) {
+			t.Errorf("a canceled dump ends with %v", failed)
 		}
 		if _, err := h.Contents(canceled, "cases"); !errors.Is(err, context.Canceled) {
 			t.Errorf("contents: %v", err)
@@ -55,7 +59,7 @@ func (s *suite) cancelAsk(t *testing.T, h *opened, canceled context.Context, fil
 			t.Fatal(err)
 		}
 		if _, err := ask(canceled, h, p); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: asked after the end, the error is %v", f, err)
+			t.Errorf("%s: asked with a canceled context, the error is %v", f, err)
 		}
 		for wait := 100 * time.Microsecond; wait < 100*time.Millisecond; wait *= 4 {
 			ctx, stop := context.WithTimeout(t.Context(), wait)
@@ -77,7 +81,7 @@ func (s *suite) cancelAsk(t *testing.T, h *opened, canceled context.Context, fil
 // cancelLoad cancels commits: each must be stored completely or not at all.
 func (s *suite) cancelLoad(t *testing.T, h *opened, canceled context.Context, files []File) {
 	if _, err := store(canceled, h, "cases", files[3:], 1); !errors.Is(err, context.Canceled) {
-		t.Errorf("loaded after the end, the error is %v", err)
+		t.Errorf("loaded with a canceled context, the error is %v", err)
 	}
 	checkDigest(t, h, "cases", expect(files[:3]))
 	for wait := time.Millisecond; wait < 100*time.Millisecond; wait *= 5 {
@@ -87,17 +91,17 @@ func (s *suite) cancelLoad(t *testing.T, h *opened, canceled context.Context, fi
 		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("stopped after %v, the error is %v", wait, err)
 		}
-		s.wholeFiles(t, h, "cases", files)
+		s.checkWholeFiles(t, h, "cases", files)
 	}
 	mustStore(t, h, "cases", files[3:], 1)
 	checkDigest(t, h, "cases", expect(files))
-	marked(t, h, "cases", files)
+	checkMarks(t, h, "cases", files)
 }
 
-// wholeFiles checks that the archive contains exactly the records of the marked files, and returns the
+// checkWholeFiles checks that the archive contains exactly the records of the marked files, and returns the
 // other files. A server may still execute the last commit of a killed client: if the marks change
-// meanwhile, wholeFiles checks again.
-func (s *suite) wholeFiles(t *testing.T, h *opened, subset string, files []File) []File {
+// meanwhile, checkWholeFiles checks again.
+func (s *suite) checkWholeFiles(t *testing.T, h *opened, subset string, files []File) []File {
 	t.Helper()
 	for {
 		rest := s.unmarked(t, h, subset, files)
@@ -106,8 +110,8 @@ func (s *suite) wholeFiles(t *testing.T, h *opened, subset string, files []File)
 		})
 		seen := &findings{TB: t}
 		checkDigest(seen, h, subset, expect(stored))
-		marked(seen, h, subset, stored)
-		cataloged(seen, h, subset, stored)
+		checkMarks(seen, h, subset, stored)
+		checkCatalog(seen, h, subset, stored)
 		if len(seen.errors) == 0 || len(s.unmarked(t, h, subset, files)) == len(rest) {
 			for _, e := range seen.errors {
 				t.Error(e)
@@ -117,7 +121,7 @@ func (s *suite) wholeFiles(t *testing.T, h *opened, subset string, files []File)
 	}
 }
 
-// findings collects possible faults until they are certain.
+// findings collects errors that may disappear in the next check.
 type findings struct {
 	testing.TB
 	errors []string

@@ -19,12 +19,12 @@ import (
 // RunCluster tests an engine of several nodes. Every case must have the correct answer in every flavour,
 // and the failure of a node during a load must not lose acknowledged records. If the archive has copies,
 // all records must be available while the node is down. Otherwise questions must be answered correctly or
-// fail until it is back. cfg.URL names databases of l. fail until it is back. cfg.URL names databases of l.
+// fail until the node is back. cfg.URL names databases of l.
 func RunCluster(t *testing.T, cfg Config, l *lab.Lab, copies bool) {
 	for _, d := range slices.Sorted(maps.Keys(archive.OfferOf(&cfg.Driver).Designs)) {
 		s := &suite{Config: cfg, design: d, flavours: archive.Flavours(&cfg.Driver, d), root: t.Name()}
 		t.Run("design="+string(d), func(t *testing.T) {
-			t.Run("cases", s.wholeCases)
+			t.Run("cases", s.loadAndProveCases)
 			t.Run("a killed node", func(t *testing.T) { s.killedNode(t, l, copies) })
 		})
 	}
@@ -49,34 +49,35 @@ func (s *suite) killedNode(t *testing.T, l *lab.Lab, copies bool) {
 		t.Fatal(err)
 	}
 	failed := <-ended
-	t.Logf("node %d killed: %d of %d files were acknowledged; the load returned: %v", victim+1, len(acknowledged), len(files), failed)
+	t.Logf("node %d killed: %d of %d files were acknowledged; the load returned: %v",
+		victim+1, len(acknowledged), len(files), failed)
 	if failed == nil && len(acknowledged) < len(files) {
 		t.Error("the load returned no error for files that it did not store")
 	}
 	if copies {
-		s.found(t, h, acknowledged, files)
+		s.checkAcknowledged(t, h, acknowledged, files)
 	} else {
-		s.rightOrLoud(t, h, files, len(acknowledged))
+		s.correctOrFailed(t, h, files, len(acknowledged))
 	}
 	if err := l.Restart(t.Context(), victim); err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	s.found(t, h, acknowledged, files)
+	s.checkAcknowledged(t, h, acknowledged, files)
 	if err := s.resume(t.Context(), url, files); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("complete again %v after the node was back", time.Since(began).Round(time.Millisecond))
 	checkDigest(t, h, "a", expect(files))
-	marked(t, h, "a", files)
-	cataloged(t, h, "a", files)
+	checkMarks(t, h, "a", files)
+	checkCatalog(t, h, "a", files)
 	s.prove(t, h, files, everything("a", lineType("PCT")))
 }
 
-// rightOrLoud asks while data may be unavailable, in all flavours at once, because each may wait for the
+// correctOrFailed asks while data may be unavailable, in all flavours at once, because each may wait for the
 // node. An answer must be that of the acknowledged files, or of one more file, whose commit had an unknown
 // outcome.
-func (s *suite) rightOrLoud(t *testing.T, h *opened, files []File, acknowledged int) {
+func (s *suite) correctOrFailed(t *testing.T, h *opened, files []File, acknowledged int) {
 	q := everything("a", lineType("PCT"))
 	least := references(files[:acknowledged], []*question.Question{q})[0]
 	largest := references(files[:min(acknowledged+1, len(files))], []*question.Question{q})[0]
@@ -101,10 +102,10 @@ func (s *suite) rightOrLoud(t *testing.T, h *opened, files []File, acknowledged 
 	all.Wait()
 }
 
-// found checks that the archive contains complete files, among them all acknowledged ones.
-func (s *suite) found(t *testing.T, h *opened, acknowledged, files []File) {
+// checkAcknowledged checks that the archive contains complete files, among them all acknowledged ones.
+func (s *suite) checkAcknowledged(t *testing.T, h *opened, acknowledged, files []File) {
 	t.Helper()
-	for _, f := range s.wholeFiles(t, h, "a", files) {
+	for _, f := range s.checkWholeFiles(t, h, "a", files) {
 		if slices.ContainsFunc(acknowledged, func(o File) bool { return o.Path == f.Path }) {
 			t.Errorf("%s was acknowledged and is missing", f.Path)
 		}

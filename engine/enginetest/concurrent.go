@@ -34,7 +34,9 @@ func (s *suite) concurrent(t *testing.T) {
 
 // clients runs four goroutines, at night eight, that ask all cases. Each begins with another case, and uses its own
 // queries and shared ones.
-func (s *suite) clients(t *testing.T, h *opened, qs []*question.Question, want []*answer.Answer, loader func(context.Context) error) {
+func (s *suite) clients(
+	t *testing.T, h *opened, qs []*question.Question, want []*answer.Answer, loader func(context.Context) error,
+) {
 	group, ctx := errgroup.WithContext(t.Context())
 	if loader != nil {
 		group.Go(func() error { return loader(ctx) })

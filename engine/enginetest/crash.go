@@ -42,7 +42,7 @@ type job struct {
 	Tables posts.Design
 }
 
-// ready is the line that a child prints when it starts.
+// ready is the line that a child prints when it has opened the database; see job.Early.
 const ready = "enginetest: child is ready"
 
 func childJob(t testing.TB) (job, bool) {
@@ -163,25 +163,26 @@ func kill(t *testing.T, c *exec.Cmd) (finished bool) {
 func (s *suite) crash(t *testing.T) {
 	NotUnderRace(t)
 	t.Run("a killed load is resumed", s.killed)
-	t.Run("a killed removal is gone on with", s.killedTrim)
+	t.Run("a killed removal is resumed", s.killedTrim)
 	if s.Driver.Place == engine.Embedded {
-		if Nightly() || s.design == slices.Min(slices.Collect(maps.Keys(archive.OfferOf(&s.Driver).Designs))) { // one design is enough: all have the same file format
-			t.Run("a kill while the database is made", s.killedYoung)
-			t.Run("a bit that turned", s.rot)
+		first := slices.Min(slices.Collect(maps.Keys(archive.OfferOf(&s.Driver).Designs)))
+		if Nightly() || s.design == first { // one design is enough by day: all have the same file format
+			t.Run("a kill while the database is created", s.killedAtCreation)
+			t.Run("a flipped bit", s.flippedBit)
 			t.Run("a full disk", func(t *testing.T) { s.fullDisk(t, "3m", "100m") })
 			if Nightly() {
 				t.Run("a full disk of 30 MB", func(t *testing.T) { s.fullDisk(t, "30m", "1g") })
 			}
 			t.Run("a replaced archive", s.replaced)
 		}
-		t.Run("a database that another process holds", s.openElsewhere)
+		t.Run("a database that another process has open", s.openElsewhere)
 	}
 }
 
 func (s *suite) killed(t *testing.T) {
 	files := crashFiles()
 	undisturbed := s.start(t, job{URL: s.URL(t), Design: s.design})
-	duration := untilCPU(t, undisturbed, time.Hour)
+	duration := awaitCPU(t, undisturbed, time.Hour)
 	if !kill(t, undisturbed) {
 		t.Fatal("the undisturbed load was killed")
 	}
@@ -189,11 +190,11 @@ func (s *suite) killed(t *testing.T) {
 	url, rng, before := s.URL(t), newRand(attack.Seed), 0
 	for done := range kills {
 		c := s.start(t, job{URL: url, Design: s.design})
-		untilCPU(t, c, time.Duration(rng.Int64N(int64(duration)/2+1)))
+		awaitCPU(t, c, time.Duration(rng.Int64N(int64(duration)/2+1)))
 		finished := kill(t, c)
 		s.undamaged(t, url)
 		h := s.open(t, url, engine.Options{})
-		rest := s.wholeFiles(t, h, "a", files)
+		rest := s.checkWholeFiles(t, h, "a", files)
 		h.close(t)
 		t.Logf("kill %d: %d of %d files are loaded", done+1, len(files)-len(rest), len(files))
 		if attack.Times++; !finished {
@@ -207,8 +208,8 @@ func (s *suite) killed(t *testing.T) {
 	h := s.open(t, url, engine.Options{})
 	mustStore(t, h, "a", s.unmarked(t, h, "a", files), 1)
 	checkDigest(t, h, "a", expect(files))
-	marked(t, h, "a", files)
-	cataloged(t, h, "a", files)
+	checkMarks(t, h, "a", files)
+	checkCatalog(t, h, "a", files)
 	s.prove(t, h, files, everything("a", lineType("PCT")))
 }
 
@@ -246,8 +247,8 @@ func (s *suite) undamaged(t *testing.T, url string) {
 	}
 }
 
-// killedYoung kills loads while they create their database. Afterwards a load into the remains must work.
-func (s *suite) killedYoung(t *testing.T) {
+// killedAtCreation kills loads while they create their database. Afterwards a load into the remains must work.
+func (s *suite) killedAtCreation(t *testing.T) {
 	files := crashFiles()
 	began := time.Now()
 	s.openNew(t)
@@ -260,7 +261,7 @@ func (s *suite) killedYoung(t *testing.T) {
 		time.Sleep(time.Duration(rng.Int64N(int64(duration) + 1)))
 		kill(t, c)
 		h := s.open(t, url, engine.Options{})
-		s.wholeFiles(t, h, "a", files)
+		s.checkWholeFiles(t, h, "a", files)
 		mustStore(t, h, "a", s.unmarked(t, h, "a", files[:1]), 1)
 		h.close(t)
 	}
@@ -276,7 +277,8 @@ func (s *suite) timeLoad(t *testing.T, files []File) time.Duration {
 	return duration
 }
 
-// openElsewhere opens a database that another process has open: it must succeed, or return an error that says so and has a cure.
+// openElsewhere opens a database that another process has open. The open must succeed, or return an error that wraps
+// ErrUnreachable and has a cure.
 func (s *suite) openElsewhere(t *testing.T) {
 	s.attacked(t, "opened while another process has it open").Times = 1
 	url := s.URL(t)

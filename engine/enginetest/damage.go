@@ -18,9 +18,9 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// rot flips bits of a stored archive, one at a time. A read must then return the stored records, or an
+// flippedBit flips bits of a stored archive, one at a time. A read must then return the stored records, or an
 // error with place and cure, and never anything else.
-func (s *suite) rot(t *testing.T) {
+func (s *suite) flippedBit(t *testing.T) {
 	raw, files := s.URL(t), crashFiles()
 	h := s.open(t, raw, engine.Options{})
 	mustStore(t, h, "a", files, 6)
@@ -37,7 +37,7 @@ func (s *suite) rot(t *testing.T) {
 			t.Fatal(err)
 		}
 		copyURL := filepath.Join(dir, filepath.Base(path))
-		where := turnBit(t, rng, copyURL)
+		where := flipBit(t, rng, copyURL)
 		got, err := s.reread(t.Context(), s.Driver.Scheme+":"+copyURL, rng.IntN(2) == 0)
 		switch {
 		case err != nil && !hasCure(err):
@@ -105,7 +105,7 @@ func (s *suite) refill(t *testing.T, raw string, attack *Attack) {
 	files := crashFiles()
 	attack.Note += fmt.Sprintf("; %d subsets were complete or in flight", len(names))
 	for i := max(len(names)-2, 0); i <= len(names); i++ { // the last one may be incomplete
-		rest := s.wholeFiles(t, h, fillSubset(i), files)
+		rest := s.checkWholeFiles(t, h, fillSubset(i), files)
 		t.Logf("subset %d: %d of %d files are loaded", i+1, len(files)-len(rest), len(files))
 		mustStore(t, h, fillSubset(i), rest, len(files))
 		checkDigest(t, h, fillSubset(i), expect(files))
@@ -160,8 +160,8 @@ func databasePath(t *testing.T, raw string) string {
 	return engine.Path(u)
 }
 
-// turnBit flips one bit of a file, or of a file in a folder. Each byte has the same probability.
-func turnBit(t *testing.T, rng *rand.Rand, path string) (where string) {
+// flipBit flips one bit of a file, or of a file in a folder. Each byte has the same probability.
+func flipBit(t *testing.T, rng *rand.Rand, path string) (where string) {
 	t.Helper()
 	var names []string
 	var sizes []int64

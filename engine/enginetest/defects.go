@@ -32,7 +32,7 @@ func RunDefects(t *testing.T, cfg Config, disk Disk) {
 		t.Run("design="+string(d), func(t *testing.T) {
 			t.Run("files that are loaded already", s.filesLoadedAlready)
 			t.Run("a batch that cannot be written", func(t *testing.T) { s.failingBatch(t, disk) })
-			t.Run("records as long as they come", s.longRecords)
+			t.Run("long records", s.longRecords)
 		})
 	}
 }
@@ -68,7 +68,8 @@ func (s *suite) filesLoadedAlready(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(sum.Files) != 404 || len(sum.Skipped) != 101 || sum.Stored != 808 {
-		t.Errorf("%d files loaded, %d skipped, %d records stored; want 404, 101, 808", len(sum.Files), len(sum.Skipped), sum.Stored)
+		t.Errorf("%d files loaded, %d skipped, %d records stored; want 404, 101, 808",
+			len(sum.Files), len(sum.Skipped), sum.Stored)
 	}
 	if c, err := a.Contents(t.Context(), "a"); err != nil || c.Total() != 1010 {
 		t.Errorf("the archive has %d records, %v; want 1010", c.Total(), err)
@@ -119,7 +120,7 @@ func (s *suite) longRecords(t *testing.T) {
 			a := s.openNew(t)
 			lt := lineType(name)
 			var want record.Digest
-			for i, groups := range []int{3, 1, 999} { // into an empty table, then into one that holds some
+			for i, groups := range []int{3, 1, 999} { // into an empty table, then into tables with records
 				b := LongRecord(lt, i, groups)
 				l, err := a.Loader(t.Context(), "a")
 				if err != nil {

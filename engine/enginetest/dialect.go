@@ -30,7 +30,9 @@ func Dialect(t *testing.T, d engine.Driver, dialect *flavour.Dialect, update boo
 	}
 	byClock := cases[0].InSubset("a")
 	byClock.Name = "clock"
-	byClock.TimeFilter = question.TimeFilter{ValidHour: []int{0, 6}, InitHour: []int{12}, Init: question.Times{First: 1514764800, Last: 1514851200}}
+	byClock.TimeFilter = question.TimeFilter{
+		ValidHour: []int{0, 6}, InitHour: []int{12}, Init: question.Times{First: newYear2018, Last: newYear2018 + day},
+	}
 	asked := append(slices.Clip(cases), byClock)
 	if len(archive.OfferOf(&d).MeanDesigns) > 0 {
 		asked = append(asked, question.MeanAnomalyCorrelation("a"))
@@ -38,7 +40,8 @@ func Dialect(t *testing.T, d engine.Driver, dialect *flavour.Dialect, update boo
 	c := CasesCatalog(t)
 	for _, q := range asked {
 		t.Run(q.Name, func(t *testing.T) {
-			golden(t, filepath.Join("testdata", "dialect", q.Name+".sql"), phrased(t, dialect, archive.Designs(&d), q.InSubset("a"), c), update)
+			got := phrased(t, dialect, archive.Designs(&d), q.InSubset("a"), c)
+			golden(t, filepath.Join("testdata", "dialect", q.Name+".sql"), got, update)
 		})
 	}
 }
@@ -81,7 +84,7 @@ func CasesCatalog(t *testing.T) *design.Catalog {
 	return c
 }
 
-// phrased returns the text of a question for all designs and flavours.
+// phrased returns the texts of a question in all designs and flavours.
 func phrased(t *testing.T, d *flavour.Dialect, designs []design.Name, q *question.Question, c *design.Catalog) string {
 	var b strings.Builder
 	for _, n := range designs {
@@ -96,7 +99,8 @@ func phrased(t *testing.T, d *flavour.Dialect, designs []design.Name, q *questio
 			if err != nil {
 				t.Fatalf("%s, %s: %v", n, f, err)
 			}
-			fmt.Fprintf(&b, "-- %s, %s\n%s\n", n, f, lists.ReplaceAllStringFunc(p.Text, func(l string) string { return shorten(l, ", ") }))
+			text := lists.ReplaceAllStringFunc(p.Text, func(l string) string { return shorten(l, ", ") })
+			fmt.Fprintf(&b, "-- %s, %s\n%s\n", n, f, text)
 			for i, a := range p.Args {
 				text := fmt.Sprintf("%s", a)
 				if list, ok := a.([]string); ok {
@@ -115,15 +119,16 @@ func phrased(t *testing.T, d *flavour.Dialect, designs []design.Name, q *questio
 
 var lists = regexp.MustCompile(`\([^()]{100,}\)|IN \[[^\[\]]{100,}\]`)
 
-// shorten keeps the ends of a list of more than six elements.
+// shorten replaces the middle of a list of more than six elements by its number of elements and a digest.
 func shorten(list, separator string) string {
 	items := strings.Split(list, separator)
 	if len(items) <= 6 {
 		return list
 	}
 	cut := strings.Join(items[2:len(items)-2], separator)
-	return fmt.Sprintf("%s%s… %d more, %016x …%s%s", strings.Join(items[:2], separator), separator, len(items)-4, xxh3.HashString(cut),
-		separator, strings.Join(items[len(items)-2:], separator))
+	first, last := strings.Join(items[:2], separator), strings.Join(items[len(items)-2:], separator)
+	middle := fmt.Sprintf("… %d more, %016x …", len(items)-4, xxh3.HashString(cut))
+	return first + separator + middle + separator + last
 }
 
 // golden compares a text with a file.

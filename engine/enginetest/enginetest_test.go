@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -24,30 +25,65 @@ import (
 // envDefect names the defect of the engine that TestDefective runs.
 const envDefect = "BAROGRAPH_ENGINETEST_DEFECT"
 
-// defects are engines that the suite must not pass. Those with a peer's name
-// repeat what was found in it.
-func defects() map[string]func(archive.Archive) archive.Archive {
-	all := map[string]func(archive.Archive) archive.Archive{
-		"VxIngest replaces leads":         func(a archive.Archive) archive.Archive { return &replacing{a} },
-		"METstat2json collapses headers":  func(a archive.Archive) archive.Archive { return &collapsing{a} },
-		"JSONBench loads a part":          func(a archive.Archive) archive.Archive { return &partial{a} },
-		"METdbLoad marks what is not":     func(a archive.Archive) archive.Archive { return &marking{a} },
-		"Dump rounds to single precision": func(a archive.Archive) archive.Archive { return &rounding{a} },
-		"subsets mix":                     func(a archive.Archive) archive.Archive { return &mixing{a} },
-		"every flavour is accepted":       func(a archive.Archive) archive.Archive { return &boasting{a} },
-		"a cancelled context is ignored":  func(a archive.Archive) archive.Archive { return &deaf{a} },
-		"counts are not settled":          func(a archive.Archive) archive.Archive { return &unsettled{a} },
+// defect is a defect of an engine, and a part of the names of the tests that must detect it.
+type defect struct {
+	wrap     func(archive.Archive) archive.Archive
+	detector string
+}
+
+// noDefect is the name of an engine that is wrapped like the defective ones and has no defect. It shows that the wrapper
+// is not what the suite detects.
+const noDefect = "none"
+
+// noRemovals is the name of an engine that cannot remove records, although its configuration says that it can.
+const noRemovals = "records are not removed"
+
+// defects are engines that the suite must not pass. A name with that of another program repeats a defect that was
+// found in it.
+func defects() map[string]defect {
+	all := map[string]defect{
+		noDefect:   {func(a archive.Archive) archive.Archive { return &wrappedArchive{a} }, ""},
+		noRemovals: {func(a archive.Archive) archive.Archive { return &wrappedArchive{a} }, "/trim"},
+		"VxIngest replaces leads": {
+			func(a archive.Archive) archive.Archive { return &replacing{a} }, "any_order_of_files_VxIngest_replaces_leads",
+		},
+		"METstat2json collapses headers": {
+			func(a archive.Archive) archive.Archive { return &collapsing{a} },
+			"conservation_METstat2json_collapses_repeated_headers",
+		},
+		"JSONBench loads a part":      {func(a archive.Archive) archive.Archive { return &partial{a} }, "/load/"},
+		"METdbLoad marks what is not": {func(a archive.Archive) archive.Archive { return &marking{a} }, "/load/"},
+		"Dump rounds to single precision": {
+			func(a archive.Archive) archive.Archive { return &rounding{a} }, "/values/awkward_numbers",
+		},
+		"subsets mix": {func(a archive.Archive) archive.Archive { return &mixing{a} }, "/subsets/two_subsets_do_not_mix"},
+		"every flavour is accepted": {
+			func(a archive.Archive) archive.Archive { return &boasting{a} }, "/questions/flavours_that_are_not_offered",
+		},
+		"Ask ignores a canceled context": {func(a archive.Archive) archive.Archive { return &deaf{a} }, "/cancel/asking"},
+		"a canceled dump is silent":      {func(a archive.Archive) archive.Archive { return &silent{a} }, "/cancel/reading"},
+		"counts are not settled":         {func(a archive.Archive) archive.Archive { return &unsettled{a} }, "/load/"},
+		"counts are of other line types": {func(a archive.Archive) archive.Archive { return &miscounting{a} }, "/load/"},
+		"marks are in no order":          {func(a archive.Archive) archive.Archive { return &unordered{a} }, "/load/conservation"},
+		"texts of a batch are shared": {
+			func(a archive.Archive) archive.Archive { return &sharing{Archive: a} },
+			"/load/a_batch_is_the_caller's_again_after_the_commit",
+		},
 	}
 	for _, f := range enginetest.Faults() {
-		all["answer: "+string(f)] = func(a archive.Archive) archive.Archive { return enginetest.Faulty(a, f) }
+		detector := "/questions/"
+		if f == enginetest.StaleRead {
+			detector = "/questions/later_records_are_seen"
+		}
+		all["answer: "+string(f)] = defect{func(a archive.Archive) archive.Archive { return enginetest.Faulty(a, f) }, detector}
 	}
 	return all
 }
 
-// TestDefective runs the suite on a defective engine. By itself it does
-// nothing; TestEveryDefectIsCaught runs it in child processes.
+// TestDefective runs the suite on a defective engine in a child process of TestEveryDefectIsDetected. In any other
+// process it does nothing.
 func TestDefective(t *testing.T) {
-	wrap, ok := defects()[os.Getenv(envDefect)]
+	f, ok := defects()[os.Getenv(envDefect)]
 	if !ok {
 		return
 	}
@@ -56,29 +92,41 @@ func TestDefective(t *testing.T) {
 	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
 		e, err := open(ctx, u, o)
 		if err == nil {
-			e.Abilities = slices.Insert(e.Abilities, 0, any(wrapped{archive.DatabaseOf(e), wrap}))
+			e.Abilities = slices.Insert(e.Abilities, 0, any(wrapped{archive.DatabaseOf(e), f.wrap}))
 		}
 		return e, err
 	}
-	enginetest.Run(t, enginetest.Config{Driver: d, URL: func(*testing.T) string { return "dry:" }})
+	enginetest.Run(t, enginetest.Config{
+		Driver: d, URL: func(*testing.T) string { return "dry:" }, NoTrim: os.Getenv(envDefect) != noRemovals,
+	})
 }
 
-func TestEveryDefectIsCaught(t *testing.T) {
+func TestEveryDefectIsDetected(t *testing.T) {
 	enginetest.NotUnderRace(t)
-	for name := range defects() {
+	for name, f := range defects() {
 		t.Run(name, func(t *testing.T) {
 			c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestDefective$")
 			c.Env = append(os.Environ(), envDefect+"="+name)
 			out, err := c.CombinedOutput()
+			if name == noDefect {
+				if err != nil {
+					t.Fatalf("the suite does not pass an engine without a defect: %v\n%s", err, out)
+				}
+				return
+			}
 			if err == nil {
 				t.Fatalf("the suite passed a defective engine:\n%s", out)
 			}
-			if !strings.Contains(string(out), "--- FAIL: TestDefective") || strings.Contains(string(out), "panic:") {
-				t.Fatalf("the child did not fail by a test: %v\n%s", err, out)
+			detected := regexp.MustCompile(`(?m)^ *--- FAIL: TestDefective/\S*` + regexp.QuoteMeta(f.detector))
+			if !detected.Match(out) || strings.Contains(string(out), "panic:") {
+				t.Fatalf("no test %q failed: %v\n%s", f.detector, err, out)
 			}
 		})
 	}
 }
+
+// wrappedArchive passes every call to an archive.
+type wrappedArchive struct{ archive.Archive }
 
 type wrapped struct {
 	archive.Database
@@ -93,7 +141,7 @@ func (w wrapped) Open(ctx context.Context, d design.Name) (archive.Archive, erro
 	return w.wrap(a), nil
 }
 
-// spoiled is a loader that is given other batches than it should be.
+// spoiled is a loader that adds other batches than the given ones.
 type spoiled struct {
 	archive.Loader
 	spoil func(b *record.Batch) *record.Batch
@@ -103,7 +151,7 @@ func (l *spoiled) Add(ctx context.Context, b *record.Batch) error {
 	return l.Loader.Add(ctx, l.spoil(b))
 }
 
-// rows copies the rows of b that keep wants.
+// rows copies the rows of b that keep selects.
 func rows(b *record.Batch, keep func(i int) bool) *record.Batch {
 	out := &record.Batch{}
 	out.Reset(b.Type, b.File)
@@ -116,7 +164,7 @@ func rows(b *record.Batch, keep func(i int) bool) *record.Batch {
 	return out
 }
 
-// replacing keeps the leads of the file that came first, of each series and time.
+// replacing stores, of each series and time, only the leads of the first file.
 type replacing struct{ archive.Archive }
 
 func (a *replacing) Loader(ctx context.Context, subset string) (archive.Loader, error) {
@@ -146,7 +194,7 @@ func (a *replacing) Loader(ctx context.Context, subset string) (archive.Loader, 
 	}}, err
 }
 
-// collapsing takes records of one time for one record, whatever their header.
+// collapsing stores one record of each valid time and lead, whatever its header.
 type collapsing struct{ archive.Archive }
 
 func (a *collapsing) Loader(ctx context.Context, subset string) (archive.Loader, error) {
@@ -162,28 +210,28 @@ func (a *collapsing) Loader(ctx context.Context, subset string) (archive.Loader,
 	}}, err
 }
 
-// partial loads nine records of ten and says nothing.
+// partial stores nine records of ten and reports all of them.
 type partial struct{ archive.Archive }
 
 func (a *partial) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	l, err := a.Archive.Loader(ctx, subset)
-	return &lying{&spoiled{l, func(b *record.Batch) *record.Batch {
+	return &overstating{&spoiled{l, func(b *record.Batch) *record.Batch {
 		return rows(b, func(i int) bool { return i%10 != 9 })
 	}}, 0}, err
 }
 
-// lying reports that every record it was given is new.
-type lying struct {
+// overstating reports every added record as new.
+type overstating struct {
 	archive.Loader
 	given int64
 }
 
-func (l *lying) Add(ctx context.Context, b *record.Batch) error {
+func (l *overstating) Add(ctx context.Context, b *record.Batch) error {
 	l.given += int64(b.Len())
 	return l.Loader.Add(ctx, b)
 }
 
-func (l *lying) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
+func (l *overstating) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
 	s, err := l.Loader.Commit(ctx, c)
 	s.New, l.given = l.given, 0
 	for _, n := range s.Replaced {
@@ -197,11 +245,12 @@ type marking struct{ archive.Archive }
 
 func (a *marking) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	l, err := a.Archive.Loader(ctx, subset)
-	return &lying{&spoiled{l, func(b *record.Batch) *record.Batch {
+	return &overstating{&spoiled{l, func(b *record.Batch) *record.Batch {
 		return rows(b, func(int) bool { return false })
 	}}, 0}, err
 }
 
+// rounding rounds numbers to single precision.
 type rounding struct{ archive.Archive }
 
 func (a *rounding) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
@@ -222,7 +271,7 @@ func (a *rounding) Dump(ctx context.Context, subset string) iter.Seq2[*record.Ba
 	}
 }
 
-// mixing keeps all subsets in one.
+// mixing stores all subsets in one.
 type mixing struct{ archive.Archive }
 
 func (a *mixing) Loader(ctx context.Context, _ string) (archive.Loader, error) {
@@ -237,18 +286,21 @@ func (a *mixing) Phrase(ctx context.Context, q *question.Question, f flavour.Nam
 	return p, err
 }
 
+// boasting phrases questions in flavours that it does not offer.
 type boasting struct{ archive.Archive }
 
 func (a *boasting) Phrase(ctx context.Context, q *question.Question, _ flavour.Name) (*archive.Query, error) {
 	return a.Archive.Phrase(ctx, q, flavour.Recall)
 }
 
+// deaf ignores that the context of a question is canceled.
 type deaf struct{ archive.Archive }
 
 func (a *deaf) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	return a.Archive.Ask(context.WithoutCancel(ctx), q, into)
 }
 
+// unsettled does not update the marks of a commit.
 type unsettled struct{ archive.Archive }
 
 func (a *unsettled) Loader(ctx context.Context, subset string) (archive.Loader, error) {
@@ -256,10 +308,67 @@ func (a *unsettled) Loader(ctx context.Context, subset string) (archive.Loader, 
 	return &forgetful{l}, err
 }
 
-// forgetful settles a copy of the marks.
+// forgetful updates a copy of the marks.
 type forgetful struct{ archive.Loader }
 
 func (l *forgetful) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
 	c.Complete = slices.Clone(c.Complete)
 	return l.Loader.Commit(ctx, c)
+}
+
+// silent ends a canceled dump without an error.
+type silent struct{ archive.Archive }
+
+func (a *silent) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
+	if ctx.Err() != nil {
+		return func(func(*record.Batch, error) bool) {}
+	}
+	return a.Archive.Dump(ctx, subset)
+}
+
+// miscounting reports the records of all line types as those of one.
+type miscounting struct{ archive.Archive }
+
+func (a *miscounting) Contents(ctx context.Context, subset string) (archive.Contents, error) {
+	c, err := a.Archive.Contents(ctx, subset)
+	c.Records = map[string]int64{"SL1L2": c.Total()}
+	return c, err
+}
+
+// unordered lists marks by their digests.
+type unordered struct{ archive.Archive }
+
+func (a *unordered) Marks(ctx context.Context, subset string) ([]archive.Mark, error) {
+	marks, err := a.Archive.Marks(ctx, subset)
+	slices.SortFunc(marks, func(x, y archive.Mark) int { return strings.Compare(x.Digest, y.Digest) })
+	return marks, err
+}
+
+// sharing dumps the added batches, whose texts it shares with the caller.
+type sharing struct {
+	archive.Archive
+	added map[string][]*record.Batch
+}
+
+func (a *sharing) Loader(ctx context.Context, subset string) (archive.Loader, error) {
+	l, err := a.Archive.Loader(ctx, subset)
+	return &spoiled{l, func(b *record.Batch) *record.Batch {
+		own := b.Clone()
+		own.Text = b.Text
+		if a.added == nil {
+			a.added = map[string][]*record.Batch{}
+		}
+		a.added[subset] = append(a.added[subset], own)
+		return b
+	}}, err
+}
+
+func (a *sharing) Dump(_ context.Context, subset string) iter.Seq2[*record.Batch, error] {
+	return func(yield func(*record.Batch, error) bool) {
+		for _, b := range a.added[subset] {
+			if !yield(b, nil) {
+				return
+			}
+		}
+	}
 }

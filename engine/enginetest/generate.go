@@ -50,7 +50,10 @@ func (f *File) Records() int64 {
 func (f *File) Mark() archive.Mark {
 	k := xxh3.HashString128(f.Path)
 	n := f.Records()
-	return archive.Mark{Path: f.Path, Digest: fmt.Sprintf("%016x%016x", k.Hi, k.Lo), Bytes: 100 * n, Read: n, Stored: n, Loaded: time.Unix(newYear2019, 0).UTC()}
+	return archive.Mark{
+		Path: f.Path, Digest: fmt.Sprintf("%016x%016x", k.Hi, k.Lo), Bytes: 100 * n, Read: n, Stored: n,
+		Loaded: time.Unix(newYear2019, 0).UTC(),
+	}
 }
 
 // batch returns the file's batch of a line type.
@@ -132,9 +135,9 @@ func appendRecord(b *record.Batch, s *Series, head uint32, valid int64, lead int
 	}
 }
 
-// differs is the round in which a station differs from the first one in the key column of that rank, and in
-// no other column: the first values in round 1, no value in round 2, further values in later rounds; 0 = it
-// has the first station's value.
+// differs distributes the stations over the key columns: each station differs from the first one in one key column
+// only. It returns the round in which the station differs in the key column of this rank; 0 = it has the first
+// station's value there. In round 1 the column has a second value, in round 2 none, in later rounds further values.
 func differs(station, rank, keys int) int {
 	if station == 0 || rank < 0 || (station-1)%keys != rank {
 		return 0

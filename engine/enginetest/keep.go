@@ -23,7 +23,7 @@ func (s *suite) keep(t *testing.T) {
 		return
 	}
 	series := mixedSeries()
-	first, later := asKept(Generate(7, 2, series...)), asKept(Generate(8, 1, series[len(series)/2:]...))
+	first, later := keepingConflicts(Generate(7, 2, series...)), keepingConflicts(Generate(8, 1, series[len(series)/2:]...))
 	all := slices.Concat(first, later)
 	twice := File{Path: "both.stat", Batches: slices.Concat(first[0].Batches, later[0].Batches)}
 	l, err := h.Loader(t.Context(), "a")
@@ -33,27 +33,27 @@ func (s *suite) keep(t *testing.T) {
 	if got, err := commit(t.Context(), l, "a", first); err != nil || got.New != expect(first).Records {
 		t.Fatalf("the first commit: %+v, %v", got, err)
 	}
-	reported := s.refusedBeside(t, l, later)
+	reported := s.commitConflicts(t, l, later)
 	checkDigest(t, h, "a", expect(first))
 	got, err := commitIf(t.Context(), l, "a", later, func(c archive.ExistingRecord) bool { return !reported[c] })
 	if n := expect(later).Records; err != nil || got.New != n || len(got.Replaced) > 0 || len(reported) == 0 {
 		t.Errorf("%d records must be kept in addition to others: %+v, %v", n, got, err)
 	}
-	s.keptAgain(t, l, []File{twice})
+	s.commitDuplicates(t, l, []File{twice})
 	if err := l.Close(); err != nil {
 		t.Error(err)
 	}
 	checkDigest(t, h, "a", expect(all))
-	marked(t, h, "a", all)
-	cataloged(t, h, "a", all)
+	checkMarks(t, h, "a", all)
+	checkCatalog(t, h, "a", all)
 	for _, name := range []string{"SL1L2", "PCT"} {
 		s.prove(t, h, all, everything("a", lineType(name)))
 	}
 	s.prove(t, h, all, theCases(t, "cases")...)
 }
 
-// asKept adds the records of files next to existing ones.
-func asKept(files []File) []File {
+// keepingConflicts adds the records of files next to existing ones.
+func keepingConflicts(files []File) []File {
 	for _, f := range files {
 		for _, b := range f.Batches {
 			b.KeepConflicts = true
@@ -62,17 +62,17 @@ func asKept(files []File) []File {
 	return files
 }
 
-// refusedBeside commits files whose records must not be stored in addition to existing ones. It returns the
+// commitConflicts commits files whose records must not be stored in addition to existing ones. It returns the
 // reported records.
-func (s *suite) refusedBeside(t *testing.T, l archive.Loader, files []File) map[archive.ExistingRecord]bool {
+func (s *suite) commitConflicts(t *testing.T, l archive.Loader, files []File) map[archive.ExistingRecord]bool {
 	t.Helper()
 	_, err := commitIf(t.Context(), l, "a", files, func(archive.ExistingRecord) bool { return true })
-	contradicted, ok := errors.AsType[*archive.ConflictError](err)
+	conflict, ok := errors.AsType[*archive.ConflictError](err)
 	if !ok {
 		t.Fatalf("records that must not be stored in addition to others: %v", err)
 	}
 	out := map[archive.ExistingRecord]bool{}
-	for _, c := range contradicted.Records {
+	for _, c := range conflict.Records {
 		if c.IsDuplicate() || c.Difference == "" {
 			t.Errorf("different values are reported as a duplicate: %+v", c)
 		}
@@ -81,17 +81,17 @@ func (s *suite) refusedBeside(t *testing.T, l archive.Loader, files []File) map[
 	return out
 }
 
-// keptAgain commits existing records, two of some identities, and allows everything: each must be reported, and none
+// commitDuplicates commits existing records, two of some identities, and allows everything: each must be reported, and none
 // stored.
-func (s *suite) keptAgain(t *testing.T, l archive.Loader, files []File) {
+func (s *suite) commitDuplicates(t *testing.T, l archive.Loader, files []File) {
 	t.Helper()
 	_, err := commitIf(t.Context(), l, "a", files, func(archive.ExistingRecord) bool { return false })
-	contradicted, ok := errors.AsType[*archive.ConflictError](err)
+	conflict, ok := errors.AsType[*archive.ConflictError](err)
 	if !ok {
 		t.Fatalf("a duplicate: %v", err)
 	}
 	var same int64
-	for _, c := range contradicted.Records {
+	for _, c := range conflict.Records {
 		if c.IsDuplicate() {
 			same++
 		}

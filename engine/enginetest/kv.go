@@ -29,7 +29,7 @@ func RunRecords(t *testing.T, cfg Config) { cfg.runKV(t) }
 
 // runKV runs the tests of records under keys.
 func (c Config) runKV(t *testing.T) {
-	t.Run("records", c.kvPromised)
+	t.Run("records", c.kvOffer)
 	t.Run("metrics", c.metrics)
 	for _, l := range kv.OfferOf(&c.Driver).Layouts {
 		t.Run("records/layout="+string(l), func(t *testing.T) {
@@ -54,7 +54,7 @@ func (c Config) runKV(t *testing.T) {
 					}
 				}
 			})
-			t.Run("layouts", func(t *testing.T) { c.kvOtherLayouts(t, e, l) })
+			t.Run("layouts", func(t *testing.T) { c.otherLayouts(t, e, l) })
 			k := kvSuite{r, l}
 			t.Run("scans", func(t *testing.T) {
 				switch _, none := kv.OfferOf(&c.Driver).NoScan[l]; {
@@ -80,9 +80,9 @@ func (c Config) runKV(t *testing.T) {
 	}
 }
 
-// kvOtherLayouts opens a table of one layout with the other layouts. That must fail, because the times of
+// otherLayouts opens a table of one layout with the other layouts. That must fail, because the times of
 // one layout must not be reported as those of another.
-func (c Config) kvOtherLayouts(t *testing.T, e *engine.Engine, layout kv.Layout) {
+func (c Config) otherLayouts(t *testing.T, e *engine.Engine, layout kv.Layout) {
 	for _, l := range kv.OfferOf(&c.Driver).Layouts {
 		if l == layout {
 			continue
@@ -97,23 +97,26 @@ func (c Config) kvOtherLayouts(t *testing.T, e *engine.Engine, layout kv.Layout)
 	}
 }
 
-// kvPromised compares the Driver with the Engine, and tests misuse of tables.
-func (c Config) kvPromised(t *testing.T) {
+// kvOffer compares the Driver with the Engine, and tests misuse of tables.
+func (c Config) kvOffer(t *testing.T) {
 	e, err := engine.Registry{c.Driver}.Open(t.Context(), c.URL(t), engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()
 	if (kv.DatabaseOf(e) == nil) != (len(kv.OfferOf(&c.Driver).Layouts) == 0) {
-		t.Fatalf("layouts %v are promised; the ability is there: %v", kv.OfferOf(&c.Driver).Layouts, kv.DatabaseOf(e) != nil)
+		t.Fatalf("the driver offers the layouts %v; the engine has the ability: %t",
+			kv.OfferOf(&c.Driver).Layouts, kv.DatabaseOf(e) != nil)
 	}
 	if kv.DatabaseOf(e) == nil {
 		return
 	}
-	if _, err := kv.DatabaseOf(e).Table(t.Context(), kv.Table{Name: "t", Fields: kvFields, Layout: "origami", Make: true}); !errors.Is(err, engine.ErrNoDesign) {
+	origami := kv.Table{Name: "t", Fields: kvFields, Layout: "origami", Make: true}
+	if _, err := kv.DatabaseOf(e).Table(t.Context(), origami); !errors.Is(err, engine.ErrNoDesign) {
 		t.Errorf("an unknown layout: %v", err)
 	}
-	if _, err := kv.DatabaseOf(e).Table(t.Context(), kv.Table{Name: "absent", Fields: kvFields}); err == nil || !strings.Contains(err.Error(), "load") {
+	absent := kv.Table{Name: "absent", Fields: kvFields}
+	if _, err := kv.DatabaseOf(e).Table(t.Context(), absent); err == nil || !strings.Contains(err.Error(), "load") {
 		t.Errorf("a table that was not loaded: %v", err)
 	}
 	for _, bad := range []kv.Table{
@@ -149,7 +152,7 @@ func (k kvSuite) connect(t *testing.T) *kv.Conn {
 	return c
 }
 
-// record makes a row with all fields.
+// kvRecord returns a row with all fields.
 func kvRecord(values ...string) *kv.Row {
 	r := &kv.Row{}
 	for i := range kvFields {
@@ -169,8 +172,8 @@ func scanKeys(ctx context.Context, c *kv.Conn, from string, n int) (keys []strin
 	return keys, err
 }
 
-// keysThere returns which of some keys have a record, ascending. It scans, or reads if the layout cannot be scanned.
-func keysThere(ctx context.Context, c *kv.Conn, from string, keys []string) (existing []string, err error) {
+// existingKeys returns which of some keys have a record, ascending. It scans, or reads if the layout cannot be scanned.
+func existingKeys(ctx context.Context, c *kv.Conn, from string, keys []string) (existing []string, err error) {
 	if c.Scan != nil {
 		all, err := scanKeys(ctx, c, from, 2*len(keys))
 		return slices.DeleteFunc(all, func(key string) bool { return !slices.Contains(keys, key) }), err
@@ -189,8 +192,8 @@ func keysThere(ctx context.Context, c *kv.Conn, from string, keys []string) (exi
 }
 
 // scans scans 0, 1, n and n+1 records, records after the last key, and ranges that end before the last
-// record. Stores are known that fail "if more keys follow" (go-ycsb's etcd), that return records without an
-// order (its pg, mysql and sqlite), or that divide by zero records (YCSB).
+// record. go-ycsb's etcd binding fails if more keys follow, its pg, mysql and sqlite bindings return records without
+// an order, and YCSB divides by the number of records, also if it is zero.
 func (k kvSuite) scans(t *testing.T) {
 	c := k.connect(t)
 	var all []string
@@ -249,7 +252,11 @@ func (k kvSuite) values(t *testing.T) {
 	for b := byte(' '); b <= 127; b++ {
 		printable = append(printable, b)
 	}
-	for i, v := range []string{"", " ", "a ", string(printable), `"\" \\ \u0041 ''`, "äß水", "\t\n\r\x01", "null", "12", strings.Repeat("x", 4095), strings.Repeat("y", 4096), strings.Repeat(`"`, 70_000)} {
+	values := []string{
+		"", " ", "a ", string(printable), `"\" \\ \u0041 ''`, "äß水", "\t\n\r\x01", "null", "12",
+		strings.Repeat("x", 4095), strings.Repeat("y", 4096), strings.Repeat(`"`, 70_000),
+	}
+	for i, v := range values {
 		key, row, got := fmt.Appendf(nil, "value%d", i), kvRecord(v, "other"), &kv.Row{}
 		if err := c.Insert(t.Context(), key, row); err != nil {
 			t.Fatalf("%.40q: %v", v, err)
@@ -281,7 +288,9 @@ func (k kvSuite) values(t *testing.T) {
 // order tests that keys are distinguished and ordered bytewise.
 func (k kvSuite) order(t *testing.T) {
 	c := k.connect(t)
-	keys := []string{"order/A", "order/B", "order/a", "order/a ", "order/a  ", "order/aa", "order/user10", "order/user9", "order/ä"}
+	keys := []string{
+		"order/A", "order/B", "order/a", "order/a ", "order/a  ", "order/aa", "order/user10", "order/user9", "order/ä",
+	}
 	for _, i := range rand.New(rand.NewPCG(1, 2)).Perm(len(keys)) {
 		if err := c.Insert(t.Context(), []byte(keys[i]), kvRecord(keys[i])); err != nil {
 			t.Fatalf("%q: %v", keys[i], err)
@@ -317,7 +326,7 @@ func (k kvSuite) batches(t *testing.T) {
 		return rows
 	}
 	keys := func() []string {
-		got, err := keysThere(t.Context(), c, "batch", []string{"batch0", "batch1", "batch2", "batch3", "batch4"})
+		got, err := existingKeys(t.Context(), c, "batch", []string{"batch0", "batch1", "batch2", "batch3", "batch4"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -330,7 +339,7 @@ func (k kvSuite) batches(t *testing.T) {
 	}
 	want := []string{"batch1", "batch2", "batch3", "batch4"}
 	if got := keys(); !slices.Equal(got, want) {
-		t.Fatalf("batches hold %v", got)
+		t.Fatalf("the batches stored %v", got)
 	}
 	for _, rows := range [][]kv.KeyRow{batch("0", "3"), batch("0", "0")} {
 		if err := c.InsertMany(t.Context(), rows); !errors.Is(err, kv.ErrExists) {
@@ -338,7 +347,7 @@ func (k kvSuite) batches(t *testing.T) {
 		}
 	}
 	if got := keys(); !slices.Equal(got, want) {
-		t.Errorf("after batches that failed there is %v", got)
+		t.Errorf("after failed batches there are %v", got)
 	}
 	got := &kv.Row{}
 	if err := c.Read(t.Context(), []byte("batch3"), nil, got); err != nil || !got.Equal(batch("3")[0].Row) {
@@ -412,18 +421,19 @@ func (k kvSuite) workers(t *testing.T) {
 	if k.connect(t).Delete != nil {
 		keys = append(keys, contested)
 	}
-	existing, err := keysThere(t.Context(), k.connect(t), "worker", keys)
+	existing, err := existingKeys(t.Context(), k.connect(t), "worker", keys)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, key := range keys {
 		left := won[key] - deleted[key]
 		if has := slices.Contains(existing, key); won[key] < 1 || left != 0 && left != 1 || has != (left == 1) {
-			t.Errorf("%s: %d inserts and %d deletes succeeded; it is there: %v", key, won[key], deleted[key], has)
+			t.Errorf("%s: %d inserts and %d deletes succeeded; it exists: %v", key, won[key], deleted[key], has)
 		}
 	}
 	got := &kv.Row{}
-	if err := k.connect(t).Read(t.Context(), []byte("shared"), nil, got); err != nil || !got.Equal(kvRecord(fmt.Sprint(rounds-1))) {
+	err = k.connect(t).Read(t.Context(), []byte("shared"), nil, got)
+	if err != nil || !got.Equal(kvRecord(fmt.Sprint(rounds-1))) {
 		t.Errorf("updates of different fields by workers: %v, %q", err, got.Data())
 	}
 }
@@ -461,8 +471,8 @@ func (k kvSuite) paths(t *testing.T) {
 	}
 }
 
-// cancel tests calls after the end of ctx: they must fail with its error, and no error may count as success
-// (go-ycsb's redis binding takes errors for answers).
+// cancel tests calls with a canceled context: they must return its error. An error must not count as success, as in
+// go-ycsb's redis binding.
 func (k kvSuite) cancel(t *testing.T) {
 	c := k.connect(t)
 	if err := c.Insert(t.Context(), []byte("cancel"), kvRecord("v")); err != nil {
@@ -476,12 +486,21 @@ func (k kvSuite) cancel(t *testing.T) {
 		"insert": c.Insert(ctx, []byte("cancel2"), kvRecord("v")),
 		"update": c.Update(ctx, []byte("cancel"), kvRecord("w")),
 	}
+	if c.Delete != nil {
+		ended["delete"] = c.Delete(ctx, []byte("cancel"))
+	}
+	if c.InsertMany != nil {
+		ended["batch"] = c.InsertMany(ctx, []kv.KeyRow{{Key: []byte("cancel3"), Row: kvRecord("v")}})
+	}
+	if c.ReadPath != nil {
+		ended["path"] = c.ReadPath(ctx, []byte("cancel"), "$.f3", row)
+	}
 	if c.Scan != nil {
 		ended["scan"] = c.Scan(ctx, []byte("cancel"), 1, nil, func([]byte, *kv.Row) error { return nil })
 	}
 	for name, err := range ended {
 		if !errors.Is(err, context.Canceled) {
-			t.Errorf("%s after the end: %v", name, err)
+			t.Errorf("%s with a canceled context: %v", name, err)
 		}
 	}
 }
@@ -549,7 +568,7 @@ func (c Config) kvPersist(t *testing.T, l kv.Layout) {
 	table.Make = false
 	for _, o := range []engine.Options{{}, {ReadOnly: true}} {
 		use(o, func(r *kv.Records, c *kv.Conn) {
-			if got, err := keysThere(t.Context(), c, "", keys); err != nil || len(got) != 20 {
+			if got, err := existingKeys(t.Context(), c, "", keys); err != nil || len(got) != 20 {
 				t.Errorf("opened again, there is %v, %v", got, err)
 			}
 			if r.Count != nil {

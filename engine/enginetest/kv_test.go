@@ -9,7 +9,7 @@ import (
 	"github.com/barograph/barograph/engine/kv"
 )
 
-// A table that is served wrongly is caught, in each way; one that is not, is not.
+// The check detects every fault of a table, and reports none for a correct table.
 func TestFaultyKVIsCaught(t *testing.T) {
 	for _, f := range append([]enginetest.KVFault{""}, enginetest.KVFaults()...) {
 		t.Run(string(f), func(t *testing.T) {

@@ -11,19 +11,19 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// Script is a user's script for the table usertable with the columns field0 and field1,
-// and what becomes of it.
+// Script is a user's script that creates the table usertable with the columns field0 and field1, and its expected
+// outcome.
 type Script struct {
 	Name, Text string
 	Layout     kv.Layout // "" = columns
-	Line       int       // of the error
-	Want       string    // that the error contains; "" = the table is made
-	Form       string    // that the description contains
+	Line       int       // line of the script that the error names
+	Want       string    // part of the error; "" = the script creates the table
+	Form       string    // part of the description of the table
 }
 
-// RunScripts has users' scripts make tables, on databases of cfg: one that yields the table
-// serves all operations, and another engine's description; any other is one error that
-// names file, line and cure, and leaves nothing.
+// RunScripts runs users' scripts on databases of cfg. A script that creates the table must yield a table that supports
+// all operations and describes itself. Any other script must return one error that names file, line and cure, and must
+// leave nothing.
 func RunScripts(t *testing.T, cfg Config, all []Script) {
 	for _, s := range all {
 		t.Run(s.Name, func(t *testing.T) {
@@ -104,7 +104,7 @@ func serves(ctx context.Context, r *kv.Records) error {
 	return nil
 }
 
-// reopened opens a table that a script made: by the script, without it, and by another one.
+// reopened opens a table that a script created: with the script, without it, and with another one.
 func reopened(t *testing.T, e *engine.Engine, table kv.Table) {
 	t.Helper()
 	open := func(change func(*kv.Table)) error {

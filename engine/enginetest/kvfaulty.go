@@ -30,13 +30,14 @@ const (
 // The faults of transactions of several records.
 const (
 	KVTorn     KVFault = "half a transaction"           // in one of ten transactions the second update is not executed
-	KVPiece    KVFault = "statement tried again"        // a conflict of one statement is not reported; only that statement is run again
+	KVPiece    KVFault = "statement tried again"        // after a conflict only the writes are repeated, without the reads
 	KVNoUndo   KVFault = "undone, and there"            // a failed transaction stays stored
 	KVForgiven KVFault = "a conflict taken for success" // an aborted transaction is acknowledged
+	KVDirty    KVFault = "dirty read"                   // others see the writes of a transaction before its end
 )
 
 // TransactionFaults lists the faults of transactions in their documented order.
-func TransactionFaults() []KVFault { return []KVFault{KVTorn, KVPiece, KVNoUndo, KVForgiven} }
+func TransactionFaults() []KVFault { return []KVFault{KVTorn, KVPiece, KVNoUndo, KVForgiven, KVDirty} }
 
 // KVFaults lists the faults in their documented order.
 func KVFaults() []KVFault {
@@ -75,10 +76,10 @@ func spoil(bad, c *kv.Conn, f KVFault) {
 		}
 	case KVMissingField:
 		bad.Read = func(ctx context.Context, key []byte, fs kv.Fields, into *kv.Row) error {
-			var whole kv.Row
-			err := c.Read(ctx, key, fs, &whole)
-			for i := range max(whole.Len()-1, 0) {
-				into.Add(whole.At(i))
+			var row kv.Row
+			err := c.Read(ctx, key, fs, &row)
+			for i := range max(row.Len()-1, 0) {
+				into.Add(row.At(i))
 			}
 			return err
 		}
@@ -104,15 +105,17 @@ func spoil(bad, c *kv.Conn, f KVFault) {
 		}
 	case KVWholeUpdate:
 		bad.Update = func(ctx context.Context, key []byte, r *kv.Row) error {
-			var whole kv.Row
+			var row kv.Row
 			for i := range kvFields {
 				v, _ := r.Value(i)
-				whole.Add(i, v)
+				row.Add(i, v)
 			}
-			return c.Update(ctx, key, &whole)
+			return c.Update(ctx, key, &row)
 		}
 	case KVTorn, KVPiece, KVNoUndo, KVForgiven:
 		spoilTransactions(bad, c, f)
+	case KVDirty:
+		writeAtOnce(bad, c)
 	case KVKeptDelete:
 		bad.Delete = func(ctx context.Context, key []byte) error { return c.Read(ctx, key, nil, &kv.Row{}) }
 	}

@@ -44,7 +44,30 @@ func spoilTransactions(bad, c *kv.Conn, f KVFault) {
 	}
 }
 
-// patch writes without reading the record again.
+// writeAtOnce replaces the transactions of a connection: they store each write at once, and undo the writes if they
+// fail.
+func writeAtOnce(bad, c *kv.Conn) {
+	var old []kv.KeyRow // the records before each write of the running transaction
+	bad.Update = func(ctx context.Context, key []byte, r *kv.Row) error {
+		before := &kv.Row{}
+		if err := c.Read(ctx, key, nil, before); err != nil {
+			return err
+		}
+		old = append(old, kv.KeyRow{Key: slices.Clone(key), Row: before})
+		return c.Update(ctx, key, r)
+	}
+	bad.Transact = func(ctx context.Context, _ kv.IsolationLevel, do func() error) error {
+		old = nil
+		err := do()
+		if err != nil {
+			slices.Reverse(old)
+			err = errors.Join(err, patch(ctx, c, old))
+		}
+		return err
+	}
+}
+
+// patch writes records without reading them again.
 func patch(ctx context.Context, c *kv.Conn, rows []kv.KeyRow) error {
 	for _, w := range rows {
 		if err := c.Update(ctx, w.Key, w.Row); err != nil {

@@ -29,7 +29,9 @@ func CheckKV(ctx context.Context, r *kv.Records, seed uint64, steps int) (err er
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	h := &kvHistory{c: c, rng: rand.New(rand.NewPCG(seed, 1)), base: fmt.Sprintf("history%d/", seed), model: map[string][]string{}}
+	h := &kvHistory{
+		c: c, rng: rand.New(rand.NewPCG(seed, 1)), base: fmt.Sprintf("history%d/", seed), model: map[string][]string{},
+	}
 	for h.step = range steps {
 		if err := h.one(ctx); err != nil {
 			return fmt.Errorf("step %d: %w", h.step, err)
@@ -135,7 +137,8 @@ func same(key string, r *kv.Row, f kv.Fields, want []string) error {
 		}
 	}
 	if !r.Equal(expected) {
-		return fmt.Errorf("record %s, fields %v: fields %v with %q, not %v with %q", key, f, r.Fields(), r.Data(), expected.Fields(), expected.Data())
+		return fmt.Errorf("record %s, fields %v: fields %v with %q, not %v with %q",
+			key, f, r.Fields(), r.Data(), expected.Fields(), expected.Data())
 	}
 	return nil
 }

@@ -21,7 +21,8 @@ import (
 // record must exist with all its fields. cfg.URL names databases of l, whose commits must be
 // durable.
 func RunKilledRecords(t *testing.T, cfg Config, l *lab.Lab) {
-	for _, layout := range kv.OfferOf(&cfg.Driver).Layouts[:min(1, len(kv.OfferOf(&cfg.Driver).Layouts))] { // connections are the same for all layouts
+	layouts := kv.OfferOf(&cfg.Driver).Layouts
+	for _, layout := range layouts[:min(1, len(layouts))] { // connections are the same for all layouts
 		e, err := engine.Registry{cfg.Driver}.Open(t.Context(), cfg.URL(t), engine.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -37,11 +38,11 @@ func RunKilledRecords(t *testing.T, cfg Config, l *lab.Lab) {
 		for w := range killedWorkers {
 			g.Go(func() error { return k.insert(ctx, w) })
 		}
-		awaited(t, func() bool { return k.done.Load() > 20*killedWorkers && k.connected.Load() == killedWorkers })
+		await(t, func() bool { return k.done.Load() > 20*killedWorkers && k.connected.Load() == killedWorkers })
 		if err := l.Kill(0); err != nil {
 			t.Fatal(err)
 		}
-		awaited(t, func() bool { return k.failed.Load() > 0 }) // before it runs again
+		await(t, func() bool { return k.failed.Load() > 0 }) // before it runs again
 		if err := l.Restart(t.Context(), 0); err != nil {
 			t.Fatal(err)
 		}
@@ -59,8 +60,8 @@ func RunKilledRecords(t *testing.T, cfg Config, l *lab.Lab) {
 
 const killedWorkers = 4
 
-// awaited waits until ok returns true, at most a minute.
-func awaited(t *testing.T, happened func() bool) {
+// await waits until happened returns true, at most a minute.
+func await(t *testing.T, happened func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !happened(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {

@@ -21,7 +21,7 @@ import (
 func (c Config) kvTransactions(t *testing.T, k kvSuite) {
 	levels := kv.OfferOf(&c.Driver).Transactions
 	if conn := k.connect(t); (conn.Transact == nil) != (len(levels) == 0) {
-		t.Fatalf("transactions %v are promised; the ability is there: %v", levels, conn.Transact != nil)
+		t.Fatalf("the driver offers the transactions %v; the engine has the ability: %t", levels, conn.Transact != nil)
 	}
 	if len(levels) == 0 {
 		t.Skip("the engine has no transactions of several records")
@@ -75,6 +75,18 @@ func openAccounts(ctx context.Context, c *kv.Conn, n int) error {
 	return nil
 }
 
+// readUncommitted reads account 1, which had 1000 before a transaction of another connection. It returns 1000, too, if
+// the read fails: an engine may let other connections wait for the end of the transaction.
+func readUncommitted(ctx context.Context, other *kv.Conn) int {
+	ctx, stop := context.WithTimeout(ctx, 2*time.Second)
+	defer stop()
+	n, err := readAccount(ctx, other, 1)
+	if err != nil {
+		return 1000
+	}
+	return n
+}
+
 // CheckTransaction checks that a transaction reads its own writes, that nobody else sees them before its
 // end, and that afterwards all or none of them are stored.
 func CheckTransaction(ctx context.Context, r *kv.Records, level kv.IsolationLevel) error {
@@ -88,6 +100,11 @@ func CheckTransaction(ctx context.Context, r *kv.Records, level kv.IsolationLeve
 	if err := openAccounts(ctx, c, 2); err != nil {
 		return err
 	}
+	other, err := r.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer other.Close()
 	enough := errors.New("enough")
 	for _, end := range []error{enough, nil} {
 		err := c.Transact(ctx, level, func() error {
@@ -99,6 +116,9 @@ func CheckTransaction(ctx context.Context, r *kv.Records, level kv.IsolationLeve
 			if n, err := readAccount(ctx, c, 1); err != nil || n != 8 {
 				return errors.Join(err, fmt.Errorf("a transaction wrote 8 and reads %d", n))
 			}
+			if n := readUncommitted(ctx, other); n != 1000 {
+				return fmt.Errorf("before the end of a transaction another connection reads its write %d", n)
+			}
 			return end
 		})
 		if !errors.Is(err, end) {
@@ -106,7 +126,8 @@ func CheckTransaction(ctx context.Context, r *kv.Records, level kv.IsolationLeve
 		}
 		for i, want := range [][]int{{1000, 1000}, {7, 8}}[map[error]int{enough: 0, nil: 1}[end]] {
 			if n, err := readAccount(ctx, c, i); err != nil || n != want {
-				return errors.Join(err, fmt.Errorf("after a transaction that ended with %q account %d has %d, not %d", fmt.Sprint(end), i, n, want))
+				outcome := fmt.Errorf("after a transaction that ended with %q account %d has %d, not %d", fmt.Sprint(end), i, n, want)
+				return errors.Join(err, outcome)
 			}
 		}
 	}

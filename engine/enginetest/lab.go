@@ -62,7 +62,7 @@ func Lab(t testing.TB, d engine.Driver, o lab.Options) *lab.Lab {
 	}
 	l := start(t, d, o)
 	t.Cleanup(func() {
-		tellLogs(t, l)
+		printLogs(t, l)
 		if err := stop(l); err != nil {
 			t.Error(err)
 		}
@@ -79,16 +79,18 @@ type Servers struct {
 
 // Main runs the tests of a package, and stops the servers. TestMain calls it.
 func (s *Servers) Main(m *testing.M) {
-	m.Run() // the test program exits with its status
+	m.Run() // when TestMain returns, the test program exits with this status
 	s.End()
 }
 
 // End stops the servers.
 func (s *Servers) End() {
+	var err error
 	for _, l := range s.up {
-		if err := stop(l); err != nil {
-			panic(err)
-		}
+		err = errors.Join(err, stop(l))
+	}
+	if err != nil {
+		panic(err)
 	}
 }
 
@@ -106,7 +108,7 @@ func (s *Servers) Lab(t testing.TB, d engine.Driver, o lab.Options) *lab.Lab {
 		}
 		s.up[key] = start(t, d, o)
 	}
-	t.Cleanup(func() { tellLogs(t, s.up[key]) })
+	t.Cleanup(func() { printLogs(t, s.up[key]) })
 	return s.up[key]
 }
 
@@ -149,15 +151,16 @@ func start(t testing.TB, d engine.Driver, o lab.Options) *lab.Lab {
 	}
 	s := l.State()
 	for _, pid := range s.PIDs() { // every user of this machine can read the arguments of its processes
-		if args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); s.Cluster.Password != "" && strings.Contains(string(args), s.Cluster.Password) {
-			t.Errorf("the arguments of process %d hold the server's password", pid)
+		args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)) // not on every system
+		if s.Cluster.Password != "" && strings.Contains(string(args), s.Cluster.Password) {
+			t.Errorf("the arguments of process %d contain the server's password", pid)
 		}
 	}
 	return l
 }
 
-// tellLogs prints the server's log if the test failed.
-func tellLogs(t testing.TB, l *lab.Lab) {
+// printLogs prints the server's log if the test failed.
+func printLogs(t testing.TB, l *lab.Lab) {
 	if !t.Failed() {
 		return
 	}

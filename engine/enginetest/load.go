@@ -25,8 +25,9 @@ func (s *suite) load(t *testing.T) {
 			t.Errorf("%d new, replaced %v; want %d new", got.New, got.Replaced, given)
 		}
 		checkDigest(t, h, "a", want)
-		marked(t, h, "a", files)
-		cataloged(t, h, "a", files)
+		checkMarks(t, h, "a", files)
+		checkMarkOrder(t, h, "a", files)
+		checkCatalog(t, h, "a", files)
 		t.Run("again", func(t *testing.T) { s.loadAgain(t, h, files) })
 	})
 	t.Run("any order of files VxIngest replaces leads", func(t *testing.T) {
@@ -37,12 +38,12 @@ func (s *suite) load(t *testing.T) {
 			rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 			mustStore(t, h, "a", shuffled, 1+rng.IntN(3))
 			checkDigest(t, h, "a", want)
-			cataloged(t, h, "a", files)
+			checkCatalog(t, h, "a", files)
 			h.close(t)
 		}
 	})
 	t.Run("a later value replaces the earlier one", s.replace)
-	t.Run("different values are refused METdbLoad's order of files decides", s.contradict)
+	t.Run("different values are refused METdbLoad's order of files decides", s.conflicts)
 	t.Run("all values are kept METdbLoad stores every line", s.keep)
 	t.Run("a loader closed without commit leaves nothing", s.abandon)
 	t.Run("a commit of nothing", s.nothing)
@@ -67,8 +68,8 @@ func (s *suite) loadAgain(t *testing.T, h *opened, files []File) {
 		t.Errorf("replaced %v, want %v", got.Replaced, want)
 	}
 	checkDigest(t, h, "a", expect(files))
-	marked(t, h, "a", files)
-	cataloged(t, h, "a", files)
+	checkMarks(t, h, "a", files)
+	checkCatalog(t, h, "a", files)
 }
 
 // replace loads files with other names that contain different values of some existing records, and new
@@ -91,13 +92,13 @@ func (s *suite) replace(t *testing.T) {
 		t.Errorf("replaced %v, want %v", got.Replaced, both)
 	}
 	checkDigest(t, h, "a", want)
-	marked(t, h, "a", all)
-	cataloged(t, h, "a", all)
+	checkMarks(t, h, "a", all)
+	checkCatalog(t, h, "a", all)
 }
 
-// contradict loads different values of some records, equal values of others, and new records. If different values
+// conflicts loads different values of some records, equal values of others, and new records. If different values
 // are refused, the commit must store nothing and report all of them.
-func (s *suite) contradict(t *testing.T) {
+func (s *suite) conflicts(t *testing.T) {
 	series := mixedSeries()
 	first := Generate(7, 2, series[:len(series)/2]...)
 	later := append(Generate(8, 1, series[len(series)/3:]...), File{Path: "again.stat", Batches: first[1].Batches[:1]})
@@ -118,29 +119,32 @@ func (s *suite) contradict(t *testing.T) {
 	}
 	refuse := func(archive.ExistingRecord) bool { return true }
 	_, err = commitIf(t.Context(), l, "a", later[:1], refuse)
-	contradicted, ok := errors.AsType[*archive.ConflictError](err)
-	if !ok || !maps.Equal(heldOf(contradicted.Records), want) || len(want) == 0 {
+	conflict, ok := errors.AsType[*archive.ConflictError](err)
+	if !ok || !maps.Equal(storedDigests(conflict.Records), want) || len(want) == 0 {
 		t.Fatalf("the commit of %d conflicts returns %v", len(want), err)
 	}
-	if c := contradicted.Records[0]; !strings.Contains(c.Difference, ", not ") && c.Difference != "the repeating columns differ" {
+	if c := conflict.Records[0]; !strings.Contains(c.Difference, ", not ") && c.Difference != "the repeating columns differ" {
 		t.Errorf("the difference is %q", c.Difference)
 	}
 	checkDigest(t, h, "a", expect(first))
-	marked(t, h, "a", first)
-	cataloged(t, h, "a", first)
+	checkMarks(t, h, "a", first)
+	checkCatalog(t, h, "a", first)
 
-	s.contradictAgain(t, h, l, first, later, want)
+	s.replaceConflicts(t, h, l, first, later, want)
 }
 
-// contradictAgain continues with the loader: the commit must accept equal values, and replace values that may be
+// replaceConflicts continues with the loader: the commit must accept equal values, and replace values that may be
 // replaced.
-func (s *suite) contradictAgain(t *testing.T, h *opened, l archive.Loader, first, later []File, want map[record.Key]record.Digest) {
+func (s *suite) replaceConflicts(
+	t *testing.T, h *opened, l archive.Loader, first, later []File, want map[record.Key]record.Digest,
+) {
 	t.Helper()
-	if got, err := commitIf(t.Context(), l, "a", later[1:], func(archive.ExistingRecord) bool { return true }); err != nil || len(got.Existing) > 0 || got.New > 0 {
+	got, err := commitIf(t.Context(), l, "a", later[1:], func(archive.ExistingRecord) bool { return true })
+	if err != nil || len(got.Existing) > 0 || got.New > 0 {
 		t.Fatalf("a duplicate: %+v, %v", got, err)
 	}
-	got, err := commitIf(t.Context(), l, "a", later[:1], func(c archive.ExistingRecord) bool { _, ok := want[c.Key]; return !ok })
-	if err != nil || !maps.Equal(heldOf(got.Existing), want) {
+	got, err = commitIf(t.Context(), l, "a", later[:1], func(c archive.ExistingRecord) bool { _, ok := want[c.Key]; return !ok })
+	if err != nil || !maps.Equal(storedDigests(got.Existing), want) {
 		t.Errorf("the commit replaces %d values and reports %d, %v", len(want), len(got.Existing), err)
 	}
 	if err := l.Close(); err != nil {
@@ -148,8 +152,8 @@ func (s *suite) contradictAgain(t *testing.T, h *opened, l archive.Loader, first
 	}
 	all := append(append([]File(nil), first...), later[1], later[0])
 	checkDigest(t, h, "a", expect(all))
-	marked(t, h, "a", all)
-	cataloged(t, h, "a", all)
+	checkMarks(t, h, "a", all)
+	checkCatalog(t, h, "a", all)
 }
 
 // digests returns the digests of the records of files, by identity.
@@ -167,7 +171,8 @@ func digests(files []File) map[record.Key]record.Digest {
 	return out
 }
 
-func heldOf(found []archive.ExistingRecord) map[record.Key]record.Digest {
+// storedDigests returns the digests of the stored records, by identity.
+func storedDigests(found []archive.ExistingRecord) map[record.Key]record.Digest {
 	out := map[record.Key]record.Digest{}
 	for _, c := range found {
 		out[c.Key] = c.Stored
@@ -209,7 +214,7 @@ func (s *suite) abandon(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkDigest(t, h, "a", expect(files[:2]))
-	marked(t, h, "a", files[:2])
+	checkMarks(t, h, "a", files[:2])
 	mustStore(t, h, "a", files[2:], 2)
 	checkDigest(t, h, "a", expect(files))
 }
@@ -221,7 +226,7 @@ func (s *suite) nothing(t *testing.T) {
 	if got := mustStore(t, h, "a", empty, 1); got.New != 0 {
 		t.Errorf("nothing stored %d records", got.New)
 	}
-	marked(t, h, "a", empty)
+	checkMarks(t, h, "a", empty)
 	l, err := h.Loader(t.Context(), "a")
 	if err != nil {
 		t.Fatal(err)

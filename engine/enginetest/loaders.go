@@ -7,6 +7,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/record"
 )
 
 // twoLoaders opens two loaders of one subset. Each gets half of the leads of the same series and times. An
@@ -61,11 +62,12 @@ func (s *suite) twoLoaders(t *testing.T) {
 		mustStore(t, h, "a", files[1:], 1)
 	}
 	checkDigest(t, h, "a", expect(files))
-	marked(t, h, "a", files)
-	cataloged(t, h, "a", files)
+	checkMarks(t, h, "a", files)
+	checkCatalog(t, h, "a", files)
 }
 
-// reuse overwrites batches after their commit, as a reader that reuses its memory does. The archive must not change.
+// reuse overwrites batches after their commit, as a reader that reuses its memory does. The archive must not
+// change.
 func (s *suite) reuse(t *testing.T) {
 	files := Generate(7, 2, mixedSeries()...)
 	want := expect(files)
@@ -79,14 +81,7 @@ func (s *suite) reuse(t *testing.T) {
 	}
 	for _, f := range files {
 		for _, b := range f.Batches {
-			for k := range b.Num {
-				for i := range b.Num[k] {
-					b.Num[k][i] = float64(i)
-				}
-			}
-			for i := range b.Valid {
-				b.Valid[i], b.Lead[i] = 0, 0
-			}
+			overwrite(b)
 		}
 	}
 	checkDigest(t, h, "a", want)
@@ -99,4 +94,29 @@ func (s *suite) reuse(t *testing.T) {
 	}
 	want.Add(expect(other))
 	checkDigest(t, h, "a", want)
+}
+
+// overwrite changes every value of a batch.
+func overwrite(b *record.Batch) {
+	fill(b.Group, -1)
+	for k := range b.Num {
+		fill(b.Num[k], -1)
+	}
+	for k := range b.Text {
+		fill(b.Text[k], "overwritten")
+	}
+	for _, times := range [][]int64{b.Valid, b.ValidEnd, b.ObsBeg, b.ObsEnd} {
+		fill(times, 0)
+	}
+	fill(b.Lead, 0)
+	fill(b.ObsLead, 0)
+	fill(b.HeaderIndex, 0)
+	fill(b.GroupEnd, 0)
+	fill(b.Headers, record.DefaultHeader())
+}
+
+func fill[T any](values []T, v T) {
+	for i := range values {
+		values[i] = v
+	}
 }

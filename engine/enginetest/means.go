@@ -22,7 +22,8 @@ func (s *suite) means(t *testing.T) {
 	h := s.openNew(t)
 	if !slices.Contains(archive.OfferOf(&s.Driver).MeanDesigns, s.design) {
 		for _, f := range s.flavours {
-			if _, err := h.Phrase(t.Context(), question.MeanAnomalyCorrelation("a"), f); !errors.Is(err, flavour.ErrCannotExpress) {
+			_, err := h.Phrase(t.Context(), question.MeanAnomalyCorrelation("a"), f)
+			if !errors.Is(err, flavour.ErrCannotExpress) {
 				t.Errorf("%s: means are not promised, but phrased: %v", f, err)
 			}
 		}
@@ -58,7 +59,7 @@ func (s *suite) means(t *testing.T) {
 			continue
 		}
 		if _, err := h.Phrase(t.Context(), q, f); !errors.Is(err, flavour.ErrCannotExpress) {
-			t.Errorf("%s phrased what looks at every record: %v", f, err)
+			t.Errorf("%s phrased a question about every record: %v", f, err)
 		}
 	}
 }
@@ -100,13 +101,13 @@ func (s *suite) meansPlan(t *testing.T, h *opened, q *question.Question) {
 	}
 	for _, a := range plan.Access {
 		if strings.Contains(a.Object, strings.ToLower(q.Type.Name)) && a.Method == archive.PrunedScan {
-			t.Errorf("the plan passes over blocks of %s:\n%s", a.Object, plan.Text)
+			t.Errorf("the plan skips blocks of %s:\n%s", a.Object, plan.Text)
 		}
 	}
 }
 
-// meansOf computes the reference. Of two values of a record a loader keeps the last and the reference
-// keeps the first; therefore the reference gets the files in reverse order.
+// meansOf computes the reference. Of two values of a record a loader stores the last one, and the reference uses the
+// first one. Therefore the reference gets the files in reverse order.
 func meansOf(t *testing.T, q *question.Question, files []File) *answer.Answer {
 	t.Helper()
 	m, err := answer.NewMeans(q)

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// untilCPU waits until a child has used this much processor time from now on, or has exited. It returns the time that
+// awaitCPU waits until a child has used this much processor time from now on, or has exited. It returns the time that
 // the child used. A delay in processor time ends at the same step of a load also on a busy machine.
-func untilCPU(t *testing.T, c *exec.Cmd, delay time.Duration) (used time.Duration) {
+func awaitCPU(t *testing.T, c *exec.Cmd, delay time.Duration) (used time.Duration) {
 	t.Helper()
 	pid, start := c.Process.Pid, time.Duration(-1)
 	for {

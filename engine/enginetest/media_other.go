@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// untilCPU waits, where the processor time of a child is not available, at most a second.
-func untilCPU(_ *testing.T, _ *exec.Cmd, delay time.Duration) (used time.Duration) {
+// awaitCPU waits, where the processor time of a child is not available, at most a second.
+func awaitCPU(_ *testing.T, _ *exec.Cmd, delay time.Duration) (used time.Duration) {
 	used = min(delay, time.Second)
 	time.Sleep(used)
 	return used

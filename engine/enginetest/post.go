@@ -72,7 +72,7 @@ func admitAll(ctx context.Context, s *posts.Store, messages []posts.Message) err
 
 // runPosts runs the suite for an engine's tables of values.
 func (c Config) runPosts(t *testing.T) {
-	t.Run("posts", c.postsPromised)
+	t.Run("posts", c.postsOffer)
 	if len(posts.Methods(&c.Driver)) == 0 {
 		return
 	}
@@ -120,25 +120,28 @@ func (p *postSuite) paired(i int) []posts.Method {
 	return all[i%len(all):][:1]
 }
 
-func (c Config) postsPromised(t *testing.T) {
+func (c Config) postsOffer(t *testing.T) {
 	e, err := engine.Registry{c.Driver}.Open(t.Context(), c.URL(t), engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()
 	if (posts.DatabaseOf(e) == nil) != (len(posts.Methods(&c.Driver)) == 0) {
-		t.Fatalf("methods %v are promised; the ability is there: %v", posts.Methods(&c.Driver), posts.DatabaseOf(e) != nil)
+		t.Fatalf("the driver offers the methods %v; the engine has the ability: %t",
+			posts.Methods(&c.Driver), posts.DatabaseOf(e) != nil)
 	}
 	if posts.DatabaseOf(e) == nil {
 		return
 	}
-	if _, err := posts.DatabaseOf(e).Open(t.Context(), posts.Tables{Design: "origami", Make: true}); !errors.Is(err, engine.ErrNoDesign) {
+	origami := posts.Tables{Design: "origami", Make: true}
+	if _, err := posts.DatabaseOf(e).Open(t.Context(), origami); !errors.Is(err, engine.ErrNoDesign) {
 		t.Errorf("an unknown design: %v", err)
 	}
 	if _, err := posts.DatabaseOf(e).Open(t.Context(), posts.Tables{Design: posts.Single}); err == nil {
 		t.Error("missing tables were opened")
 	}
-	if _, err := posts.DatabaseOf(e).Open(t.Context(), posts.Tables{Design: posts.Single, Policy: "whim", Make: true}); err == nil {
+	whim := posts.Tables{Design: posts.Single, Policy: "whim", Make: true}
+	if _, err := posts.DatabaseOf(e).Open(t.Context(), whim); err == nil {
 		t.Error("an unknown policy was accepted")
 	}
 }
@@ -181,7 +184,9 @@ func (p *postSuite) newTables(t *testing.T, policy posts.Policy, admit bool) *po
 }
 
 // post posts all messages, several at a time.
-func (p *postSuite) post(ctx context.Context, s *posts.Store, m posts.Method, perCall int, messages []posts.Message) (sum posts.PostResult, err error) {
+func (p *postSuite) post(
+	ctx context.Context, s *posts.Store, m posts.Method, perCall int, messages []posts.Message,
+) (sum posts.PostResult, err error) {
 	poster, err := s.Poster(ctx, m)
 	if err != nil {
 		return sum, err
@@ -275,9 +280,8 @@ func (p *postSuite) policies(t *testing.T) {
 	}
 }
 
-// ties posts products that contradict each other, most of them of one minute, repeatedly and in various
-// orders. If each value has an origin of its own, the order of arrival must not matter to the policy of the
-// service.
+// ties posts products with conflicting values, most of them of one minute, repeatedly and in various orders. With the
+// policy of the service, the order of arrival must not affect the stored values.
 func (p *postSuite) ties(t *testing.T) {
 	at := time.Date(2026, 11, 20, 12, 7, 0, 0, time.UTC).Unix() // off the grid of an array
 	gauge := func(value float64, quality byte, revised bool) record.Gauge {
@@ -324,7 +328,7 @@ func (p *postSuite) ties(t *testing.T) {
 					want = &got
 				}
 				if got != *want || got.Values.Records != 1 {
-					t.Errorf("case %d, %s: another order of arrival ends in other rows", i, m)
+					t.Errorf("case %d, %s: another order of arrival results in other rows", i, m)
 				}
 			}
 		}
@@ -338,7 +342,8 @@ func (p *postSuite) filters(t *testing.T) {
 	for _, m := range posts.Methods(&p.Driver) {
 		s := p.newTables(t, posts.Overwrite, false)
 		g := p.messages[0].Values[0]
-		if err := s.Admit(t.Context(), []record.ID{g.Station}, []posts.Series{{Station: g.Station, Code: g.Code, Duration: g.Duration}}); err != nil {
+		series := []posts.Series{{Station: g.Station, Code: g.Code, Duration: g.Duration}}
+		if err := s.Admit(t.Context(), []record.ID{g.Station}, series); err != nil {
 			t.Fatal(err)
 		}
 		stranger, other := g, g
@@ -380,7 +385,9 @@ func (p *postSuite) posters(t *testing.T) {
 				if !m.AllowsConcurrentPosters() {
 					messages = nil
 					for _, x := range p.messages {
-						x.Values = slices.DeleteFunc(slices.Clone(x.Values), func(g record.Gauge) bool { return int(g.Station[0]^g.Station[2]^g.Station[4])%posters != w })
+						x.Values = slices.DeleteFunc(slices.Clone(x.Values), func(g record.Gauge) bool {
+							return int(g.Station[0]^g.Station[2]^g.Station[4])%posters != w
+						})
 						messages = append(messages, x)
 					}
 				}
@@ -392,7 +399,7 @@ func (p *postSuite) posters(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := digest(t, s); got.Values != want.Values {
-			t.Errorf("%s: four posters end in %v, want %v", m, got.Values, want.Values)
+			t.Errorf("%s: four posters result in %v, want %v", m, got.Values, want.Values)
 		}
 	}
 }
@@ -453,6 +460,6 @@ func (p *postSuite) rest(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := p.post(ctx, s, posts.Methods(&p.Driver)[0], 1, p.messages); !errors.Is(err, context.Canceled) {
-		t.Errorf("posting when nobody waits: %v", err)
+		t.Errorf("posting with a canceled context: %v", err)
 	}
 }

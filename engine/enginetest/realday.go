@@ -41,7 +41,7 @@ func BenchmarkRealDay(b *testing.B, d engine.Driver, url func(b *testing.B) stri
 	for _, n := range slices.Sorted(maps.Keys(archive.OfferOf(&d).Designs)) {
 		b.Run("engine="+d.Scheme+"/design="+string(n), func(b *testing.B) {
 			for b.Loop() {
-				a, err := openFor(b, d, url(b), func(e *engine.Engine) (archive.Archive, error) { return archive.DatabaseOf(e).Open(b.Context(), n) })
+				a, err := openFor(b, d, url(b), n)
 				if err != nil {
 					b.Fatal(err)
 				}

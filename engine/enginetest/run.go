@@ -40,6 +40,10 @@ type Config struct {
 	// run then omits records and posts, and loads each design only for the cases.
 	TestedElsewhere bool
 
+	// NoTrim is for an engine that cannot remove records: its loaders must return errors.ErrUnsupported. The loaders of
+	// all other engines must remove them.
+	NoTrim bool
+
 	// MaxText is the longest header value or text, in bytes, that the engine's schema accepts; 0 = 200, the
 	// least that the suite accepts.
 	MaxText int
@@ -72,7 +76,7 @@ func Run(t *testing.T, cfg Config) {
 		t.Run("design="+string(d), func(t *testing.T) {
 			if cfg.thin() && (i > 0 || cfg.TestedElsewhere) {
 				t.Run("load", s.load)
-				t.Run("cases", s.wholeCases)
+				t.Run("cases", s.loadAndProveCases)
 				if !cfg.Brief {
 					t.Run("concurrent", s.concurrent)
 				}
@@ -180,12 +184,12 @@ func setting(t *testing.T, name string) int {
 // Nightly reports whether the suite runs in full; see EnvSoak.
 func Nightly() bool { return os.Getenv(EnvSoak) != "" }
 
-// thin reports whether the suite omits repetitions: for a slow server (Brief), for a server that is tested
-// Again, and under the race detector (-short), after a full run without it.
+// thin reports whether the suite omits repetitions: for a slow server (Brief), for a server whose suite also runs
+// elsewhere (TestedElsewhere), and under the race detector (-short), which follows a run without it.
 func (c Config) thin() bool { return (c.Brief || c.TestedElsewhere || testing.Short()) && !Nightly() }
 
-// NotUnderRace skips a test that takes long under the race detector, which CI runs with -short, and shows it no
-// goroutine that other tests do not.
+// NotUnderRace skips a test in the race run of CI (-short): under the race detector it takes long, and it starts no
+// goroutines that other tests do not start.
 func NotUnderRace(t testing.TB) {
 	t.Helper()
 	if testing.Short() && !Nightly() {
@@ -193,7 +197,7 @@ func NotUnderRace(t testing.TB) {
 	}
 }
 
-// AtNight skips by day a test that takes minutes; why says which part of it is tested by day.
+// AtNight skips by day a test that takes minutes; why says what is tested by day instead.
 func AtNight(t testing.TB, why string) {
 	t.Helper()
 	if !Nightly() {
@@ -201,7 +205,7 @@ func AtNight(t testing.TB, why string) {
 	}
 }
 
-// repetitions returns how often a test repeats itself: often at night, rarely by day.
+// repetitions returns how often a test repeats itself: night or day times, fewer for a slow server.
 func (c Config) repetitions(t *testing.T, night, day int) int {
 	t.Helper()
 	if c.Brief && !Nightly() {
@@ -213,7 +217,7 @@ func (c Config) repetitions(t *testing.T, night, day int) int {
 	return night * setting(t, EnvSoak)
 }
 
-// ask phrases and asks a question; the builder contains the rest of another answer before.
+// ask asks a question. The builder contains a part of another answer, which Ask must remove.
 func ask(ctx context.Context, a archive.Archive, q *archive.Query) (*answer.Answer, error) {
 	var into answer.Builder
 	into.Reset(q.Question.Columns)

@@ -11,7 +11,6 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/study/synth"
 )
@@ -68,7 +67,7 @@ func splitLines(b *testing.B, text []byte, folder string, lines int) {
 
 // loadFolder loads a folder into a new archive.
 func loadFolder(b *testing.B, d engine.Driver, url string, n design.Name, folder string) (cpu time.Duration, records int64) {
-	a, err := openFor(b, d, url, func(e *engine.Engine) (archive.Archive, error) { return archive.DatabaseOf(e).Open(b.Context(), n) })
+	a, err := openFor(b, d, url, n)
 	if err != nil {
 		b.Fatal(err)
 	}

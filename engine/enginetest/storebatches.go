@@ -16,7 +16,9 @@ func StoreBatches(t testing.TB, a archive.Archive, subset string, batches ...*re
 
 // StoreMarked stores batches and the marks of complete files in one commit of a loader. An
 // error ends the test.
-func StoreMarked(t testing.TB, a archive.Archive, subset string, complete []archive.Mark, batches ...*record.Batch) archive.CommitResult {
+func StoreMarked(
+	t testing.TB, a archive.Archive, subset string, complete []archive.Mark, batches ...*record.Batch,
+) archive.CommitResult {
 	t.Helper()
 	l, err := a.Loader(t.Context(), subset)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 // empty tests missing data: an empty archive, and a subset that does not exist.
 func (s *suite) empty(t *testing.T) {
 	h := s.openNew(t)
-	t.Run("empty archive", func(t *testing.T) { s.holdsNothing(t, h, "nowhere") })
+	t.Run("empty archive", func(t *testing.T) { s.checkEmpty(t, h, "nowhere") })
 	t.Run("unknown subset", func(t *testing.T) {
 		mustStore(t, h, "a", Generate(7, 2, mixedSeries()[:4]...), 2)
-		s.holdsNothing(t, h, "nowhere")
+		s.checkEmpty(t, h, "nowhere")
 		if names, err := h.Subsets(t.Context()); err != nil || !slices.Equal(names, []string{"a"}) {
 			t.Errorf("the subsets are %q, %v", names, err)
 		}
@@ -23,8 +23,8 @@ func (s *suite) empty(t *testing.T) {
 	})
 }
 
-// holdsNothing checks that a subset has no records and returns none.
-func (s *suite) holdsNothing(t *testing.T, h *opened, subset string) {
+// checkEmpty checks that a subset has no records and returns none.
+func (s *suite) checkEmpty(t *testing.T, h *opened, subset string) {
 	t.Helper()
 	d, err := dump(t.Context(), h, subset)
 	if err != nil || d.Records != 0 {
@@ -55,8 +55,8 @@ func (s *suite) subsets(t *testing.T) {
 		mustStore(t, h, "a", one[2:], 1)
 		for subset, files := range map[string][]File{"a": one, "b": two} {
 			checkDigest(t, h, subset, expect(files))
-			marked(t, h, subset, files)
-			cataloged(t, h, subset, files)
+			checkMarks(t, h, subset, files)
+			checkCatalog(t, h, subset, files)
 			q := everything(subset, lineType("CTC"))
 			q.Valid = question.Times{First: newYear2018, Last: newYear2018 + day, Step: 6 * hour}
 			s.prove(t, h, files, q)
@@ -83,7 +83,10 @@ func (s *suite) subsets(t *testing.T) {
 // awkwardSubsets loads different values under each of several awkward names. Names that differ only in case
 // are two subsets; an engine that cannot separate them must refuse the second one.
 func (s *suite) awkwardSubsets(t *testing.T) {
-	names := []string{"copy", "COPY", "it's", `a"b`, `a\b`, "a::b", "a/b", "a.b", "a;b", "100%", "two words", "é🌀", "select", "main", "$1", "--"}
+	names := []string{
+		"copy", "COPY", "it's", `a"b`, `a\b`, "a::b", "a/b", "a.b", "a;b", "100%", "two words", "é🌀", "select", "main",
+		"$1", "--",
+	}
 	if s.thin() { // each commit takes a second
 		names = []string{"copy", "COPY", `it's a"b\c`, "a::b/c.d;e", "100% two words", "é🌀", "select", "$1 --"}
 	}

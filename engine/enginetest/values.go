@@ -46,9 +46,11 @@ func (s *suite) values(t *testing.T) {
 func (s *suite) everyType(t *testing.T) {
 	var series []Series
 	for i, lt := range record.Types() {
-		one := Series{Type: lt, Header: met("WRF", "FULL", "TMP", "Z2", "NEAREST", ">0"), Valid: every(newYear2019, 6*hour, 2), Lead: hours(0, 6, 12), Windows: i%3 == 0}
-		one.Stations = 1 + 2*len(lt.IdentityColumns()) // each key column alone distinguishes two records
-		series = append(series, one)
+		series = append(series, Series{
+			Type: lt, Header: met("WRF", "FULL", "TMP", "Z2", "NEAREST", ">0"), Windows: i%3 == 0,
+			Valid: every(newYear2019, 6*hour, 2), Lead: hours(0, 6, 12),
+			Stations: 1 + 2*len(lt.IdentityColumns()), // for each key column two records that differ only in it
+		})
 	}
 	files := Generate(11, 2, series...)
 	h := s.openNew(t)
@@ -63,8 +65,8 @@ func (s *suite) everyType(t *testing.T) {
 func (s *suite) everyColumn(t *testing.T, h *opened, files []File) {
 	var qs []*question.Question
 	for _, lt := range record.Types() {
-		q := &question.Question{Name: "all columns of " + lt.Name, Subset: "a", Type: lt, Valid: question.Times{First: newYear2019, Last: newYear2019 + day, Step: 6 * hour}}
-		q.Columns = allColumns(lt)
+		q := everything("a", lt)
+		q.Name, q.Valid = "all columns of "+lt.Name, question.Times{First: newYear2019, Last: newYear2019 + day, Step: 6 * hour}
 		qs = append(qs, q)
 	}
 	s.proveInTurn(t, h, files, qs...)
@@ -138,7 +140,10 @@ func (s *suite) awkwardColumns(t *testing.T) {
 // awkwardHeaders puts each text into a header field of its own record. It asks for all records, and then
 // for each text separately, by day for a slow server for all texts of a field together.
 func (s *suite) awkwardHeaders(t *testing.T) {
-	fields := []record.Field{record.Model, record.VxMask, record.FcstVar, record.FcstLev, record.ObType, record.Descr, record.FcstThresh, record.InterpMthd}
+	fields := []record.Field{
+		record.Model, record.VxMask, record.FcstVar, record.FcstLev, record.ObType, record.Descr, record.FcstThresh,
+		record.InterpMthd,
+	}
 	var headers []record.Header
 	for i, x := range s.texts() {
 		h := met("WRF", "FULL", "TMP", "Z2", "NEAREST", ">0")
@@ -150,7 +155,7 @@ func (s *suite) awkwardHeaders(t *testing.T) {
 	h := s.openNew(t)
 	mustStore(t, h, "a", files, 1)
 	checkDigest(t, h, "a", expect(files))
-	cataloged(t, h, "a", files)
+	checkCatalog(t, h, "a", files)
 	s.prove(t, h, files, everything("a", lineType("SL1L2")))
 	var qs []*question.Question
 	for i, x := range s.texts() {

@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	idsAsked  = 20_000  // ids in one filter: a command is limited to 16 MB
-	replySize = 100_000 // documents in one reply, which the server limits to 16 MB
+	idsPerFilter = 20_000  // ids in one filter: the server limits a command to 16 MB
+	docsPerReply = 100_000 // documents in one reply, which the server limits to 16 MB
 )
 
 // openArchive is the document archive of a database.
@@ -32,30 +32,27 @@ type openArchive struct {
 	*database
 }
 
-func (a *openArchive) collection(subset string, t *record.LineType) *mongo.Collection {
-	return a.db.Collection(collectionName(subset, t))
-}
-
 // Contents counts the documents and, by unwinding them, the leads.
 func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Contents, error) {
 	out := archive.Contents{Records: map[string]int64{}, Object: "documents"}
-	known, err := a.CachedCatalog(ctx, subset)
+	catalog, err := a.CachedCatalog(ctx, subset)
 	if err != nil {
 		return out, err
 	}
-	for t := range docengine.Types(known) {
+	countLeads := bson.A{bson.D{{Key: "$unwind", Value: "$data"}}, bson.D{{Key: "$count", Value: "n"}}}
+	for t := range docengine.Types(catalog) {
 		n, err := a.collection(subset, t).CountDocuments(ctx, bson.D{})
 		if err != nil {
-			return out, failed(ctx, err)
+			return out, callError(ctx, err)
 		}
 		out.Objects += n
-		c, err := a.collection(subset, t).Aggregate(ctx, bson.A{bson.D{{Key: "$unwind", Value: "$data"}}, bson.D{{Key: "$count", Value: "n"}}})
+		c, err := a.collection(subset, t).Aggregate(ctx, countLeads)
 		if err != nil {
-			return out, failed(ctx, err)
+			return out, callError(ctx, err)
 		}
 		var counts []struct{ N int64 }
 		if err := c.All(ctx, &counts); err != nil {
-			return out, failed(ctx, err)
+			return out, callError(ctx, err)
 		}
 		if len(counts) > 0 {
 			out.Records[t.Name] = counts[0].N
@@ -71,7 +68,7 @@ func (a *openArchive) Size(ctx context.Context) (int64, error) {
 		Indexes float64 `bson:"indexSize"`
 	}
 	err := a.db.RunCommand(ctx, bson.D{{Key: "dbStats", Value: 1}}).Decode(&stats)
-	return int64(stats.Storage + stats.Indexes), failed(ctx, err)
+	return int64(stats.Storage + stats.Indexes), callError(ctx, err)
 }
 
 // Dump reads the documents in stored order, one collection after the other.
@@ -79,7 +76,7 @@ func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record
 	return a.Archive.Dump(ctx, subset, func(t *record.LineType, each func(id string, doc []byte) error) error {
 		c, err := a.collection(subset, t).Find(ctx, bson.D{})
 		if err != nil {
-			return failed(ctx, err)
+			return callError(ctx, err)
 		}
 		return walkIDs(ctx, c, each)
 	})
@@ -89,7 +86,7 @@ func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record
 type plan struct {
 	collection string
 	filter     bson.D
-	byKeys     bool    // the filter is among(keys), for batches of the query's keys in turn
+	byKeys     bool    // the filter is idFilter(keys), for batches of the query's keys in turn
 	unwind     []int32 // leads that the server selects; none = it sends complete documents
 }
 
@@ -111,12 +108,12 @@ func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavou
 		if err != nil {
 			return nil, err
 		}
-		p.filter = append(fields(q), times...)
+		p.filter = append(headerFilter(q), times...)
 		if a.leads && len(q.Lead) > 0 {
 			p.filter = append(p.filter, bson.E{Key: "data.fcst_lead", Value: bson.D{{Key: "$in", Value: q.Lead}}})
 		}
 	}
-	if few(c, q) {
+	if selectsFewLeads(c, q) {
 		p.unwind = q.Lead
 	}
 	out.Args = []any{p}
@@ -124,20 +121,20 @@ func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavou
 	return out, err
 }
 
-// few reports whether a question selects so few leads that the server should pick them: $unwind makes a
-// document larger, because each entry gets the id.
-func few(c *design.Catalog, q *question.Question) bool {
-	most := 0
+// selectsFewLeads reports whether a question selects less than a quarter of the leads. The server then picks
+// them with $unwind. For more leads that would make the reply larger, because each lead is sent with the id.
+func selectsFewLeads(c *design.Catalog, q *question.Question) bool {
+	leads := 0
 	for _, g := range c.Groups {
 		if g.LineType == q.Type.Name {
-			most = max(most, len(g.Leads))
+			leads = max(leads, len(g.Leads))
 		}
 	}
-	return len(q.Lead) > 0 && 4*len(q.Lead) < most
+	return len(q.Lead) > 0 && 4*len(q.Lead) < leads
 }
 
-// fields returns the conditions on header fields.
-func fields(q *question.Question) bson.D {
+// headerFilter returns the conditions on header fields.
+func headerFilter(q *question.Question) bson.D {
 	filter := bson.D{}
 	for f, values := range q.Header {
 		switch name := record.Field(f).String(); len(values) {
@@ -152,7 +149,8 @@ func fields(q *question.Question) bson.D {
 }
 
 // validTimes returns the conditions on the valid time. A range also contains times between the steps of a
-// grid. $mod excludes them, or the client if they may be negative, because the remainder has a sign.
+// grid. $mod excludes them. If the range begins before 1970, the client excludes them, because $mod of a
+// negative number is negative.
 func validTimes(v *question.Times, f flavour.Name) (bson.D, error) {
 	if v.IsAll() {
 		return nil, nil
@@ -171,7 +169,7 @@ func validTimes(v *question.Times, f flavour.Name) (bson.D, error) {
 		}
 		var texts []string
 		for _, t := range v.Expand() {
-			texts = append(texts, iso(t))
+			texts = append(texts, isoTime(t))
 		}
 		return in("fcst_valid_beg", texts), nil
 	}
@@ -183,7 +181,7 @@ func validTimes(v *question.Times, f flavour.Name) (bson.D, error) {
 	if f == flavour.EpochRange {
 		epoch = between(first, last)
 	} else {
-		out = bson.D{{Key: "fcst_valid_beg", Value: between(iso(first), iso(last))}}
+		out = bson.D{{Key: "fcst_valid_beg", Value: between(isoTime(first), isoTime(last))}}
 	}
 	if step > 1 && first >= 0 {
 		epoch = append(epoch, bson.E{Key: "$mod", Value: bson.A{step, first % step}})
@@ -194,9 +192,9 @@ func validTimes(v *question.Times, f flavour.Name) (bson.D, error) {
 	return out, nil
 }
 
-func iso(epoch int64) string { return string(design.AppendISO(nil, epoch)) }
+func isoTime(epoch int64) string { return string(design.AppendISO(nil, epoch)) }
 
-// projection selects the members from which an answer is made: the id contains the header.
+// projection selects the members that an answer needs: the id, which contains the header, and the leads.
 func projection() bson.D { return bson.D{{Key: "_id", Value: 1}, {Key: "data", Value: 1}} }
 
 // pipeline returns the aggregation that selects leads.
@@ -214,7 +212,7 @@ func (p *plan) pipeline(filter bson.D) bson.A {
 func (p *plan) text(keys int) (string, error) {
 	filter := p.filter
 	if p.byKeys {
-		filter = among([]string{"…"})
+		filter = idFilter([]string{"…"})
 	}
 	relaxed := func(v any) (string, error) {
 		text, err := bson.MarshalExtJSON(v, false, false)
@@ -242,8 +240,8 @@ func (p *plan) filters(keys []string) []bson.D {
 		return []bson.D{p.filter}
 	}
 	var out []bson.D
-	for some := range slices.Chunk(keys, idsAsked) {
-		out = append(out, among(some))
+	for some := range slices.Chunk(keys, idsPerFilter) {
+		out = append(out, idFilter(some))
 	}
 	return out
 }
@@ -256,7 +254,7 @@ func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Bu
 	}
 	return a.Answer(q.Question, nil, into, func(rows *record.Batch) error {
 		d := newDecoder(rows, q.Question.Lead)
-		d.admit = func(valid int64) bool {
+		d.accepts = func(valid int64) bool {
 			return q.Question.Valid.Contains(valid) && q.Question.TimeFilter.AcceptsValid(valid)
 		}
 		for _, filter := range p.filters(q.Keys) {
@@ -265,19 +263,20 @@ func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Bu
 				err = walk(ctx, c, func(doc bson.Raw) error { return d.document(bsoncore.Document(doc)) })
 			}
 			if err != nil {
-				return failed(ctx, err)
+				return callError(ctx, err)
 			}
 		}
 		return nil
 	})
 }
 
+// send sends one request. It reads the server that the parameter readPreference selects.
 func (a *openArchive) send(ctx context.Context, p *plan, filter bson.D) (*mongo.Cursor, error) {
 	c := a.db.Collection(p.collection)
 	if len(p.unwind) > 0 {
-		return c.Aggregate(ctx, p.pipeline(filter), options.Aggregate().SetBatchSize(replySize))
+		return c.Aggregate(ctx, p.pipeline(filter), options.Aggregate().SetBatchSize(docsPerReply))
 	}
-	return c.Find(ctx, filter, options.Find().SetProjection(projection()).SetBatchSize(replySize))
+	return c.Find(ctx, filter, options.Find().SetProjection(projection()).SetBatchSize(docsPerReply))
 }
 
 // Explain lets the server run the query and describe the execution.
@@ -286,21 +285,27 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	if err != nil {
 		return archive.Plan{}, err
 	}
-	if holds, err := a.HasType(ctx, q.Question.Subset, q.Question.Type); err != nil || !holds {
+	if exists, err := a.HasType(ctx, q.Question.Subset, q.Question.Type); err != nil || !exists {
 		return docengine.EmptyPlan(q), err
 	}
 	var plan archive.Plan
 	for _, filter := range p.filters(q.Keys) {
-		command := bson.D{{Key: "find", Value: p.collection}, {Key: "filter", Value: filter}, {Key: "projection", Value: projection()}}
+		command := bson.D{
+			{Key: "find", Value: p.collection}, {Key: "filter", Value: filter}, {Key: "projection", Value: projection()},
+		}
 		if len(p.unwind) > 0 {
-			command = bson.D{{Key: "aggregate", Value: p.collection}, {Key: "pipeline", Value: p.pipeline(filter)}, {Key: "cursor", Value: bson.D{}}}
+			command = bson.D{
+				{Key: "aggregate", Value: p.collection},
+				{Key: "pipeline", Value: p.pipeline(filter)},
+				{Key: "cursor", Value: bson.D{}},
+			}
 		}
 		var reply bson.D
-		err := a.db.RunCommand(ctx, bson.D{{Key: "explain", Value: command}, {Key: "verbosity", Value: "executionStats"}}).Decode(&reply)
-		if err != nil {
-			return plan, failed(ctx, err)
+		explain := bson.D{{Key: "explain", Value: command}, {Key: "verbosity", Value: "executionStats"}}
+		if err := a.db.RunCommand(ctx, explain).Decode(&reply); err != nil {
+			return plan, callError(ctx, err)
 		}
-		reply = without(reply, "command", "parsedQuery", "serverInfo", "serverParameters")
+		reply = withoutMembers(reply, "command", "parsedQuery", "serverInfo", "serverParameters")
 		text, err := bson.MarshalExtJSONIndent(reply, false, false, "", "  ")
 		if err != nil {
 			return plan, err
@@ -311,29 +316,26 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	return plan, nil
 }
 
-// without removes members that repeat the question, at any depth.
-func without(d bson.D, names ...string) bson.D {
+// withoutMembers returns a document without the named members, at any depth.
+func withoutMembers(d bson.D, names ...string) bson.D {
 	out := bson.D{}
 	for _, e := range d {
-		drop := false
-		for _, n := range names {
-			drop = drop || e.Key == n
-		}
-		if drop {
+		if slices.Contains(names, e.Key) {
 			continue
 		}
 		switch v := e.Value.(type) {
 		case bson.D:
-			e.Value = without(v, names...)
+			e.Value = withoutMembers(v, names...)
 		case bson.A:
-			e.Value = each(v, func(d bson.D) bson.D { return without(d, names...) })
+			e.Value = mapDocuments(v, func(d bson.D) bson.D { return withoutMembers(d, names...) })
 		}
 		out = append(out, e)
 	}
 	return out
 }
 
-func each(a bson.A, f func(bson.D) bson.D) bson.A {
+// mapDocuments applies f to the documents of an array.
+func mapDocuments(a bson.A, f func(bson.D) bson.D) bson.A {
 	out := make(bson.A, len(a))
 	for i, v := range a {
 		if d, ok := v.(bson.D); ok {
@@ -358,11 +360,11 @@ func accesses(table string, reply bson.D) []archive.Access {
 			}
 		}
 		for _, e := range d {
-			now := inside || e.Key == "executionStages"
+			stages := inside || e.Key == "executionStages"
 			switch v := e.Value.(type) {
 			case bson.D:
 				if e.Key != "rejectedPlans" && e.Key != "allPlansExecution" {
-					walk(v, now)
+					walk(v, stages)
 				}
 			case bson.A:
 				if e.Key == "rejectedPlans" || e.Key == "allPlansExecution" {
@@ -370,7 +372,7 @@ func accesses(table string, reply bson.D) []archive.Access {
 				}
 				for _, x := range v {
 					if d, ok := x.(bson.D); ok {
-						walk(d, now)
+						walk(d, stages)
 					}
 				}
 			}
@@ -415,6 +417,7 @@ func stage(table string, d bson.D) (archive.Access, bool) {
 	return a, true
 }
 
+// integer returns a number of a plan; -1 = it is missing.
 func integer(v any) int64 {
 	switch n := v.(type) {
 	case int32:
@@ -427,7 +430,7 @@ func integer(v any) int64 {
 	return -1
 }
 
-// pushedDown is FerretDB's report whether a filter reached its database; nil = another server.
+// pushedDown reports whether FerretDB passed the filter to its own database; nil = the server is not FerretDB.
 func pushedDown(reply bson.D) *bool {
 	for _, e := range reply {
 		if b, ok := e.Value.(bool); ok && e.Key == "filterPushdown" {

@@ -17,9 +17,9 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// kv opens tables of records under keys. A table is a collection; a record is a document {_id: key, field0:
+// kvTables opens tables of records under keys. A table is a collection; a record is a document {_id: key, field0:
 // value, …}, as in YCSB's binding (MongoDbClient). Values are binary, because that binding reads nothing
-// else. kv also reads values that are texts.
+// else. Values that are texts are also read.
 type kvTables struct{ *database }
 
 type kvTable struct {
@@ -39,7 +39,9 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 		return nil, err
 	}
 	if t.Name == metaCollection {
-		return nil, &fault.Error{Setting: "table", Problem: t.Name + " is the name of a collection of the archive", Cure: "choose another one"}
+		return nil, &fault.Error{
+			Setting: "table", Problem: t.Name + " is the name of a collection of the archive", Cure: "choose another name",
+		}
 	}
 	tb := &kvTable{database: k.database, collection: k.db.Collection(t.Name), fields: t.Fields, index: map[string]int{}}
 	for i, f := range t.Fields {
@@ -56,11 +58,11 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 		err = k.make(ctx, t.Name)
 	}
 	if err != nil {
-		return nil, failed(ctx, err)
+		return nil, callError(ctx, err)
 	}
 	return kv.NewRecords(k.readOnly, tb.connect, func(ctx context.Context) (int64, error) {
 		n, err := tb.collection.CountDocuments(ctx, bson.D{})
-		return n, failed(ctx, err)
+		return n, callError(ctx, err)
 	}), nil
 }
 
@@ -80,7 +82,10 @@ func (k kvTables) make(ctx context.Context, name string) error {
 
 func (tb *kvTable) connect() *kv.Conn {
 	c := &kvConn{kvTable: tb, cells: make([][]byte, len(tb.fields))}
-	return &kv.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, ReadPath: c.readPath, UpdatePath: c.updatePath}
+	return &kv.Conn{
+		Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete,
+		ReadPath: c.readPath, UpdatePath: c.updatePath,
+	}
 }
 
 // kvConn is a connection: a table and the memory of one worker.
@@ -114,7 +119,7 @@ func bytesOf(v bsoncore.Value) ([]byte, bool) {
 	if _, b, ok := v.BinaryOK(); ok {
 		return b, true
 	}
-	return text(v)
+	return stringBytes(v)
 }
 
 // decode appends the fields of a document, in their order, and returns its _id, which is part of it.
@@ -124,7 +129,7 @@ func (c *kvConn) decode(doc []byte, f kv.Fields, into *kv.Row) (id []byte, err e
 		i, ok := c.index[string(key)]
 		switch {
 		case string(key) == "_id":
-			id, _ = text(v)
+			id, _ = stringBytes(v)
 		case ok:
 			if c.cells[i], ok = bytesOf(v); !ok {
 				return fmt.Errorf("member %s is neither binary nor a text", key)
@@ -158,23 +163,23 @@ func (c *kvConn) find(ctx context.Context, key []byte, projection any) (bson.Raw
 	if errors.Is(err, mongo.ErrNoDocuments) && ctx.Err() == nil {
 		return nil, kv.ErrNotFound
 	}
-	return doc, failed(ctx, err)
+	return doc, callError(ctx, err)
 }
 
-// append appends the members of a row to the document that begins at start, and completes it.
+// append appends the members of a row to the document that begins at start in dst, and completes it.
 func (c *kvConn) append(dst []byte, start int32, r *kv.Row) []byte {
 	for i := range r.Len() {
 		field, v := r.At(i)
 		dst = bsoncore.AppendBinaryElement(dst, c.fields[field], 0, v)
 	}
-	return closed(dst, start)
+	return endDocument(dst, start)
 }
 
-var errNoText = errors.New("mongodb: a key is not UTF-8 text")
+var errNotUTF8 = errors.New("mongodb: a key is not UTF-8 text")
 
 func (c *kvConn) insert(ctx context.Context, key []byte, r *kv.Row) error {
 	if !utf8.Valid(key) {
-		return errNoText
+		return errNotUTF8
 	}
 	start, doc := bsoncore.AppendDocumentStart(c.doc[:0])
 	c.doc = c.append(bsoncore.AppendStringElement(doc, "_id", string(key)), start, r)
@@ -182,7 +187,7 @@ func (c *kvConn) insert(ctx context.Context, key []byte, r *kv.Row) error {
 	if mongo.IsDuplicateKeyError(err) {
 		return kv.ErrExists
 	}
-	return failed(ctx, err)
+	return callError(ctx, err)
 }
 
 // lock locks a record on FerretDB.
@@ -204,7 +209,7 @@ func (c *kvConn) set(ctx context.Context, key []byte, members any) error {
 	if err == nil && done.MatchedCount == 0 {
 		return kv.ErrNotFound
 	}
-	return failed(ctx, err)
+	return callError(ctx, err)
 }
 
 func (c *kvConn) update(ctx context.Context, key []byte, r *kv.Row) error {
@@ -223,23 +228,26 @@ func (c *kvConn) delete(ctx context.Context, key []byte) error {
 	if err == nil && done.DeletedCount == 0 {
 		return kv.ErrNotFound
 	}
-	return failed(ctx, err)
+	return callError(ctx, err)
 }
 
-// mostSent is the greatest number of records in one reply, which the server limits to 16 MB.
-const mostSent = 10_000
+// recordsPerReply is the greatest number of records in one reply, which the server limits to 16 MB.
+const recordsPerReply = 10_000
 
-func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) error {
+func (c *kvConn) scan(
+	ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error,
+) error {
 	if n <= 0 { // for the server 0 means no limit
 		return ctx.Err()
 	}
-	o := options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(int64(n)).SetBatchSize(int32(min(n, mostSent))) //nolint:gosec // at most mostSent
+	batch := int32(min(n, recordsPerReply)) //nolint:gosec // at most recordsPerReply
+	o := options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(int64(n)).SetBatchSize(batch)
 	if f != nil {
 		o.SetProjection(c.projection(f, true))
 	}
 	rows, err := c.collection.Find(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: string(from)}}}}, o)
 	if err != nil {
-		return failed(ctx, err)
+		return callError(ctx, err)
 	}
 	return walk(ctx, rows, func(doc bson.Raw) error {
 		c.row.Reset()

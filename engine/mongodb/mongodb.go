@@ -38,7 +38,8 @@ func Driver() engine.Driver {
 		}, kv.Offer{Layouts: []kv.Layout{kv.Document}}},
 		Place:  engine.Remote,
 		Server: server(),
-		Untested: "MongoDB itself: replica sets, sharded clusters, TLS, its plans; reason: no registry has it, the tests run against FerretDB, " +
+		Untested: "MongoDB itself: replica sets, sharded clusters, TLS, its plans; reason: no registry has it, " +
+			"the tests run against FerretDB, " +
 			"which has its protocol and whose times are not ranked",
 		Open: open,
 	}
@@ -53,10 +54,14 @@ func params() []engine.Param {
 	return []engine.Param{
 		{Name: "srv", Default: "false", Help: "find the servers in DNS, as mongodb+srv:// does: true or false"},
 		{Name: "shard", Default: "", Help: "shard every collection by _id: hashed or range; a sharded cluster only"},
-		{Name: "leads_index", Default: "false", Help: "also index the leads inside the documents (a multikey index), and use the index in queries: true or false"},
-		{Name: "replace", Default: "", Help: "how an existing document is replaced: bulk (bulk write of replacements), or reinsert (remove and insert); reinsert is the default on FerretDB, which reads the whole collection for each replacement"},
+		{Name: "leads_index", Default: "false", Help: "also index the leads inside the documents (a multikey index), " +
+			"and use the index in queries: true or false"},
+		{Name: "replace", Default: "", Help: "how an existing document is replaced: bulk (bulk write of replacements), " +
+			"or reinsert (remove and insert); reinsert is the default on FerretDB, " +
+			"which reads the complete collection for each replacement"},
 		{Name: "writers", Default: "4", Help: "number of concurrent write requests"},
-		{Name: "lease", Default: "10", Help: "seconds without a heartbeat after which a loader counts as dead"},
+		{Name: "lease", Default: "10", Help: "seconds without a heartbeat after which a loader counts as dead; " +
+			"the same for all clients of a database"},
 	}
 }
 
@@ -67,7 +72,8 @@ func driverParams() []engine.Param {
 		{Name: "journal", Default: "true", Help: "write concern: a write counts when it is in the journal"},
 		{Name: "wtimeoutMS", Default: "", Help: "write concern: how long to wait for it"},
 		{Name: "readConcernLevel", Default: "", Help: "local, available, majority, linearizable or snapshot"},
-		{Name: "readPreference", Default: "", Help: "primary, primaryPreferred, secondary, secondaryPreferred or nearest"},
+		{Name: "readPreference", Default: "", Help: "which server queries read: primary, primaryPreferred, secondary, " +
+			"secondaryPreferred or nearest; loads, counts and dumps read the primary"},
 		{Name: "replicaSet", Default: "", Help: "name of the replica set"},
 		{Name: "directConnection", Default: "", Help: "use only the named server"},
 		{Name: "authSource", Default: "", Help: "database of the user"},
@@ -165,7 +171,10 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		return nil, errors.Join(err, d.client.Disconnect(context.WithoutCancel(ctx)))
 	}
 	last := context.WithoutCancel(ctx) // wait for the close
-	return &engine.Engine{Abilities: []any{d, kvTables{d}}, About: d.about, Close: func() error { return d.client.Disconnect(last) }}, nil
+	return &engine.Engine{
+		Abilities: []any{d, kvTables{d}}, About: d.about,
+		Close: func() error { return d.client.Disconnect(last) },
+	}, nil
 }
 
 // reach detects the server.
@@ -178,22 +187,25 @@ func (d *database) reach(ctx context.Context) error {
 	}
 	if d.shard != "" && hello.Msg != "isdbgrid" {
 		return &fault.Error{
-			Setting: d.shown, Problem: "shard=" + d.shard + " needs a sharded cluster; this server is not one", Err: engine.ErrUnreachable,
-			Cure: "name a mongos, or omit shard",
+			Setting: d.shown, Err: engine.ErrUnreachable,
+			Problem: "shard=" + d.shard + " needs a sharded cluster; this server is not one",
+			Cure:    "name a mongos, or omit shard",
 		}
 	}
-	if err := d.client.Database("admin").RunCommand(ctx, bson.D{{Key: "buildInfo", Value: 1}}).Decode(&d.build); err != nil {
-		return failed(ctx, err)
+	buildInfo := bson.D{{Key: "buildInfo", Value: 1}}
+	if err := d.client.Database("admin").RunCommand(ctx, buildInfo).Decode(&d.build); err != nil {
+		return callError(ctx, err)
 	}
 	d.reinsert = d.replace == "reinsert" || d.replace == "" && d.build.ferret()
 	return nil
 }
 
 func (d *database) unreachable(err error) error {
-	return engine.UnreachableError(d.shown, err, "start the server (`barograph lab up mongodb` starts FerretDB), or name another host, port, user or password")
+	return engine.UnreachableError(d.shown, err,
+		"start the server (`barograph lab up mongodb` starts FerretDB), or name another host, port, user or password")
 }
 
-// build is the part of the reply to buildInfo that identifies the server.
+// build is the part of the reply to the command buildInfo that identifies the server.
 type build struct {
 	Version  string   `bson:"version"`
 	Modules  []string `bson:"modules"`
@@ -212,19 +224,19 @@ func (b *build) ferret() bool { return b.Ferret != "" || b.FerretDB != nil || b.
 func (b *build) name() (product, version, unranked string) {
 	switch {
 	case b.ferret():
-		version = strings.TrimPrefix(b.Ferret, "v")
-		if version == "" {
-			version = "unknown"
-		}
+		second, _ := b.FerretDB.Lookup("version").StringValueOK()
+		version = strings.TrimPrefix(cmp.Or(b.Ferret, second, "unknown"), "v")
 		return "FerretDB", version + " (has the protocol of MongoDB " + b.Version + ")",
-			"FerretDB has MongoDB's protocol, but reads all documents where MongoDB searches an index: its times are not MongoDB's"
+			"FerretDB has MongoDB's protocol, but reads all documents where MongoDB searches an index: " +
+				"its times are not MongoDB's"
 	case len(b.GitHash) == 40 && b.OpenSSL != nil && b.Docs == "":
 		if slices.Contains(b.Modules, "enterprise") {
 			return "MongoDB Enterprise", b.Version, ""
 		}
 		return "MongoDB", b.Version, ""
 	}
-	return "a server with MongoDB's protocol", b.Version, "the server does not identify itself as MongoDB: its times are not MongoDB's"
+	return "a server with MongoDB's protocol", b.Version,
+		"the server does not identify itself as MongoDB: its times are not MongoDB's"
 }
 
 // about returns the server that it really is, and the settings that determine its speed.
@@ -247,10 +259,12 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 		Parsed bson.Raw `bson:"parsed"`
 	}
 	// The server's start options are reported only to administrators.
-	if err := d.client.Database("admin").RunCommand(ctx, bson.D{{Key: "getCmdLineOpts", Value: 1}}).Decode(&opts); err == nil && len(opts.Parsed) > 0 {
+	getOptions := bson.D{{Key: "getCmdLineOpts", Value: 1}}
+	err = d.client.Database("admin").RunCommand(ctx, getOptions).Decode(&opts)
+	if err == nil && len(opts.Parsed) > 0 {
 		a.Settings["server_options"] = opts.Parsed.String()
 	}
-	return a, failed(ctx, ctx.Err())
+	return a, callError(ctx, ctx.Err())
 }
 
 // Open returns the archive. document is the only design.
@@ -258,18 +272,25 @@ func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, erro
 	if n != design.Document {
 		return nil, fmt.Errorf("mongodb has no design %q, only %q: %w", n, design.Document, engine.ErrNoDesign)
 	}
-	o := docengine.Options{Design: design.Document, Shown: d.shown, ReadOnly: d.readOnly, Lease: d.lease, Writers: d.writers, Log: d.log}
+	o := docengine.Options{
+		Design: design.Document, Shown: d.shown, ReadOnly: d.readOnly, Lease: d.lease, Writers: d.writers, Log: d.log,
+	}
 	return &openArchive{Archive: docengine.New(docengine.NewLocked(&store{d}, o), o), database: d}, nil
 }
 
-// failed is engine.CallError; a command may be canceled a moment before its deadline.
-func failed(ctx context.Context, err error) error {
-	if _, ok := ctx.Deadline(); ok && ctx.Err() == nil && mongo.IsTimeout(err) {
+// callError is engine.CallError. It also recognizes the driver's errors of time-outs and lost connections.
+func callError(ctx context.Context, err error) error {
+	if end, ok := ctx.Deadline(); ok && ctx.Err() == nil && mongo.IsTimeout(err) && time.Until(end) < earlyTimeout {
 		return context.DeadlineExceeded
 	}
 	err = engine.CallError(ctx, err)
-	if ctx.Err() == nil && !errors.Is(err, engine.ErrUnreachable) && (mongo.IsNetworkError(err) || mongo.IsTimeout(err)) { // also during the selection of a server
+	lost := mongo.IsNetworkError(err) || mongo.IsTimeout(err) // also if no server could be selected
+	if lost && ctx.Err() == nil && !errors.Is(err, engine.ErrUnreachable) {
 		err = fmt.Errorf("%w: %w", engine.ErrUnreachable, err)
 	}
 	return err
 }
+
+// earlyTimeout is how long before the deadline of a context the driver may cancel a command: it expects
+// that the reply would be late by the round trip to the server.
+const earlyTimeout = time.Second

@@ -21,13 +21,12 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
-// envServer names a server to run the conformance suite against, in place of
-// FerretDB: mongodb://user:password@host:27017/?replicaSet=rs0. The suite makes
-// databases barograph_test_1 … and drops them.
+// envServer names a server on which the conformance suite runs instead of FerretDB:
+// mongodb://user:password@host:27017/?replicaSet=rs0. The suite creates and drops databases barograph_test_1 ….
 const envServer = "BAROGRAPH_MONGODB"
 
-// fresh returns a function that names an empty database of a server by a URL; it
-// is dropped with the test. A short lease lets crash tests go on soon.
+// fresh returns a function that returns the URL of an empty database of a server. The end of the test drops the
+// database. The lease is short, so that crash tests continue soon after a kill.
 func fresh(server, query string) func(t *testing.T) string {
 	var made atomic.Int64
 	return func(t *testing.T) string {
@@ -50,7 +49,7 @@ func drop(t *testing.T, server, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := context.WithoutCancel(t.Context()) // which has ended
+	ctx := context.WithoutCancel(t.Context()) // the test's own context has ended
 	if err := c.Database(name).Drop(ctx); err != nil {
 		t.Errorf("drop %s: %v", name, err)
 	}
@@ -60,7 +59,7 @@ func drop(t *testing.T, server, name string) {
 func TestConformance(t *testing.T) {
 	server := os.Getenv(envServer)
 	if server == "" {
-		if l := enginetest.Lab(t, mongodb.Driver(), lab.Options{}); l != nil { // a child process is given its URL
+		if l := enginetest.Lab(t, mongodb.Driver(), lab.Options{}); l != nil { // a child process gets the URL of a database
 			server = l.URL()
 		}
 	}
@@ -73,20 +72,21 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// The server is killed during a load, and two loads go into one subset.
+// TestServerDiesAndTwoLoad kills the server during loads, and lets two clients load into one subset.
 func TestServerDiesAndTwoLoad(t *testing.T) {
 	l := enginetest.Lab(t, mongodb.Driver(), lab.Options{})
 	enginetest.RunServer(t, enginetest.Config{Driver: mongodb.Driver(), URL: fresh(l.URL(), "&serverSelectionTimeoutMS=1000")}, l)
 }
 
-// Another user of the machine reads neither the certificate that lets clients in, nor the URL, nor the data.
+// Another user of the machine can read neither the certificate of clients, nor the URL, nor the data.
 func TestOtherUsers(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("NOT TESTED: another user takes root")
+		t.Skip("NOT TESTED: root is needed to run a command as another user")
 	}
 	l := enginetest.Lab(t, mongodb.Driver(), lab.Options{})
 	n := l.State().Cluster.Nodes[0]
-	for _, try := range [][]string{{"cat", n.Certificate()}, {"cat", filepath.Join(l.State().Cluster.Dir, engine.URLFile)}, {"ls", filepath.Join(n.Dir, "data")}} {
+	urlFile := filepath.Join(l.State().Cluster.Dir, engine.URLFile)
+	for _, try := range [][]string{{"cat", n.Certificate()}, {"cat", urlFile}, {"ls", filepath.Join(n.Dir, "data")}} {
 		c := exec.CommandContext(t.Context(), try[0], try[1])
 		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 		if out, err := c.CombinedOutput(); err == nil || !strings.Contains(string(out), "Permission denied") {
@@ -95,7 +95,7 @@ func TestOtherUsers(t *testing.T) {
 	}
 }
 
-// A run names the server that it really was.
+// About describes FerretDB as FerretDB, and not as MongoDB.
 func TestAboutNamesFerretDB(t *testing.T) {
 	l := enginetest.Lab(t, mongodb.Driver(), lab.Options{})
 	u, err := url.Parse(strings.Replace(l.URL(), "/?", "/x?", 1))
@@ -112,7 +112,7 @@ func TestAboutNamesFerretDB(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a.Product != "FerretDB" || a.Unranked == "" {
-		t.Errorf("the server is %+v; it is FerretDB, whose times are in no ranking", a)
+		t.Errorf("the server is described as %+v; it is FerretDB, whose times are not ranked", a)
 	}
 	t.Logf("%s %s: %s", a.Product, a.Version, a.Unranked)
 }

@@ -69,8 +69,13 @@ func start(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 		return nil, err
 	}
 	return []launch.Command{{
-		Args: []string{path, "-dir", filepath.Join(n.Dir, "data"), "-listen", n.Address("mongodb"), "-certificate", n.Certificate(), "-ca", c.CA()},
-		Env:  []string{"GOGC=400", "GOMEMLIMIT=1GiB"}, // it decodes every document for every query and spent most of its time in garbage collection
+		Args: []string{
+			path, "-dir", filepath.Join(n.Dir, "data"), "-listen", n.Address("mongodb"),
+			"-certificate", n.Certificate(), "-ca", c.CA(),
+		},
+		// FerretDB decodes every document for every query. With Go's defaults it spent most of its time in garbage
+		// collection.
+		Env: []string{"GOGC=400", "GOMEMLIMIT=1GiB"},
 	}}, nil
 }
 
@@ -89,5 +94,6 @@ func ready(ctx context.Context, c *launch.Cluster, _ *launch.Node) error {
 
 func serverURL(c *launch.Cluster) string {
 	n := &c.Nodes[0]
-	return "mongodb://" + n.Address("mongodb") + "/?" + url.Values{"tls": {"true"}, "tlsCAFile": {c.CA()}, "tlsCertificateKeyFile": {n.Certificate()}}.Encode()
+	v := url.Values{"tls": {"true"}, "tlsCAFile": {c.CA()}, "tlsCertificateKeyFile": {n.Certificate()}}
+	return "mongodb://" + n.Address("mongodb") + "/?" + v.Encode()
 }

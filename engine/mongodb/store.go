@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/barograph/barograph/archive/design"
@@ -34,19 +35,26 @@ func collectionName(subset string, t *record.LineType) string {
 	return design.DocTable(t) + "." + subset
 }
 
-// store implements docengine.Single.
+// store implements docengine.SingleDocumentStore.
 type store struct{ *database }
 
-func (s *store) collection(subset string, t *record.LineType) *mongo.Collection {
-	return s.db.Collection(collectionName(subset, t))
+// primary returns a collection that reads the primary server, whatever readPreference the URL has. A secondary
+// server lags behind: it may return a lock that another client owns by now, and documents without the last
+// commits, which a merge would then remove.
+func (d *database) primary(name string) *mongo.Collection {
+	return d.db.Collection(name, options.Collection().SetReadPreference(readpref.Primary()))
 }
 
-func (s *store) meta() *mongo.Collection { return s.db.Collection(metaCollection) }
+func (d *database) collection(subset string, t *record.LineType) *mongo.Collection {
+	return d.primary(collectionName(subset, t))
+}
+
+func (s *store) meta() *mongo.Collection { return s.primary(metaCollection) }
 
 // revision is a revision of a text. A Swap inserts the next revision and removes earlier ones. An insert
-// with an existing _id fails on every server, whereas a conditional update is not atomic on FerretDB. A
-// late Swap whose next revision was removed already finds a later one, because the last revision is never
-// removed.
+// with an existing _id fails on every server, whereas a conditional update is not atomic on FerretDB. If a
+// Swap is so late that the revision it inserts was already removed, it finds a later one and fails: nobody
+// removes the last revision.
 type revision struct {
 	ID   string `bson:"_id"`
 	Name string `bson:"name"`
@@ -56,11 +64,12 @@ type revision struct {
 
 func (s *store) Load(ctx context.Context, name string) ([]byte, int64, error) {
 	var r revision
-	err := s.meta().FindOne(ctx, bson.D{{Key: "name", Value: name}}, options.FindOne().SetSort(bson.D{{Key: "rev", Value: -1}})).Decode(&r)
+	last := options.FindOne().SetSort(bson.D{{Key: "rev", Value: -1}})
+	err := s.meta().FindOne(ctx, bson.D{{Key: "name", Value: name}}, last).Decode(&r)
 	if err == mongo.ErrNoDocuments { //nolint:errorlint // the driver returns the sentinel itself
-		return nil, 0, failed(ctx, ctx.Err())
+		return nil, 0, callError(ctx, ctx.Err())
 	}
-	return []byte(r.Text), r.Rev, failed(ctx, err)
+	return []byte(r.Text), r.Rev, callError(ctx, err)
 }
 
 func (s *store) Swap(ctx context.Context, name string, text []byte, rev int64) (int64, error) {
@@ -70,7 +79,7 @@ func (s *store) Swap(ctx context.Context, name string, text []byte, rev int64) (
 		return rev, fmt.Errorf("%s: %w", name, docengine.ErrChanged)
 	}
 	if err != nil {
-		return rev, failed(ctx, err)
+		return rev, callError(ctx, err)
 	}
 	switch _, last, err := s.Load(ctx, name); {
 	case err != nil:
@@ -79,7 +88,8 @@ func (s *store) Swap(ctx context.Context, name string, text []byte, rev int64) (
 		_, err := s.meta().DeleteOne(ctx, bson.D{{Key: "_id", Value: fmt.Sprintf("%s#%d", name, next)}})
 		return rev, errors.Join(fmt.Errorf("%s: %w", name, docengine.ErrChanged), err)
 	}
-	_, err = s.meta().DeleteMany(ctx, bson.D{{Key: "name", Value: name}, {Key: "rev", Value: bson.D{{Key: "$lt", Value: next}}}})
+	earlier := bson.D{{Key: "name", Value: name}, {Key: "rev", Value: bson.D{{Key: "$lt", Value: next}}}}
+	_, err = s.meta().DeleteMany(ctx, earlier)
 	if err != nil {
 		s.log.Debug("an old revision was not removed", "name", name, "error", err)
 	}
@@ -87,20 +97,21 @@ func (s *store) Swap(ctx context.Context, name string, text []byte, rev int64) (
 }
 
 func (s *store) Put(ctx context.Context, name string, text []byte) error {
-	_, err := s.meta().ReplaceOne(ctx, bson.D{{Key: "_id", Value: name}}, bson.D{{Key: "_id", Value: name}, {Key: "text", Value: string(text)}}, options.Replace().SetUpsert(true))
-	return failed(ctx, err)
+	filter, doc := bson.D{{Key: "_id", Value: name}}, bson.D{{Key: "_id", Value: name}, {Key: "text", Value: string(text)}}
+	_, err := s.meta().ReplaceOne(ctx, filter, doc, options.Replace().SetUpsert(true))
+	return callError(ctx, err)
 }
 
 func (s *store) Get(ctx context.Context, names []string) (map[string][]byte, error) {
 	texts := map[string][]byte{}
-	for some := range slices.Chunk(names, idsAsked) {
-		c, err := s.meta().Find(ctx, among(some))
+	for some := range slices.Chunk(names, idsPerFilter) {
+		c, err := s.meta().Find(ctx, idFilter(some))
 		if err != nil {
-			return nil, failed(ctx, err)
+			return nil, callError(ctx, err)
 		}
 		var got []revision
 		if err := c.All(ctx, &got); err != nil {
-			return nil, failed(ctx, err)
+			return nil, callError(ctx, err)
 		}
 		for _, r := range got {
 			texts[r.ID] = []byte(r.Text)
@@ -110,29 +121,29 @@ func (s *store) Get(ctx context.Context, names []string) (map[string][]byte, err
 }
 
 func (s *store) Delete(ctx context.Context, names []string) error {
-	for some := range slices.Chunk(names, idsAsked) {
-		if _, err := s.meta().DeleteMany(ctx, among(some)); err != nil {
-			return failed(ctx, err)
+	for some := range slices.Chunk(names, idsPerFilter) {
+		if _, err := s.meta().DeleteMany(ctx, idFilter(some)); err != nil {
+			return callError(ctx, err)
 		}
 	}
 	return nil
 }
 
-// among returns the filter of documents by their ids.
-func among(ids []string) bson.D {
+// idFilter returns the filter of documents by their ids.
+func idFilter(ids []string) bson.D {
 	return bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}
 }
 
-// indexes returns the indexes of a collection: the header fields that questions name, then the time in
-// either form. Lists and ranges of both forms are then one range each.
+// indexes returns the two indexes of a collection: the header fields that questions name, then the valid
+// time, in one index as epoch and in the other as text. A range of times is then one range of an index.
 func (s *store) indexes() []mongo.IndexModel {
 	var out []mongo.IndexModel
-	for _, last := range []string{"fcst_valid_epoch", "fcst_valid_beg"} {
+	for _, time := range []string{"fcst_valid_epoch", "fcst_valid_beg"} {
 		keys := bson.D{}
 		for _, f := range []record.Field{record.Model, record.FcstVar, record.FcstLev, record.VxMask} {
 			keys = append(keys, bson.E{Key: f.String(), Value: 1})
 		}
-		keys = append(keys, bson.E{Key: last, Value: 1})
+		keys = append(keys, bson.E{Key: time, Value: 1})
 		if s.leads {
 			keys = append(keys, bson.E{Key: "data.fcst_lead", Value: 1})
 		}
@@ -143,13 +154,14 @@ func (s *store) indexes() []mongo.IndexModel {
 
 func (s *store) Prepare(ctx context.Context, subset string, t *record.LineType) error {
 	if s.shard != "" {
-		if err := s.client.Database("admin").RunCommand(ctx, shardCommand(s.database.database, collectionName(subset, t), s.shard)).Err(); err != nil {
-			return failed(ctx, err)
+		command := shardCommand(s.database.database, collectionName(subset, t), s.shard)
+		if err := s.client.Database("admin").RunCommand(ctx, command).Err(); err != nil {
+			return callError(ctx, err)
 		}
 	}
 	for _, m := range s.indexes() { // one by one: FerretDB fails if several of them exist already
 		if _, err := s.collection(subset, t).Indexes().CreateOne(ctx, m); err != nil {
-			return failed(ctx, err)
+			return callError(ctx, err)
 		}
 	}
 	return nil
@@ -161,13 +173,17 @@ func shardCommand(database, collection, how string) bson.D {
 	if how == "range" {
 		key = 1
 	}
-	return bson.D{{Key: "shardCollection", Value: database + "." + collection}, {Key: "key", Value: bson.D{{Key: "_id", Value: key}}}}
+	return bson.D{
+		{Key: "shardCollection", Value: database + "." + collection}, {Key: "key", Value: bson.D{{Key: "_id", Value: key}}},
+	}
 }
 
-func (s *store) Fetch(ctx context.Context, subset string, t *record.LineType, ids []string, each func(id string, doc []byte) error) error {
-	c, err := s.collection(subset, t).Find(ctx, among(ids))
+func (s *store) Fetch(
+	ctx context.Context, subset string, t *record.LineType, ids []string, each func(id string, doc []byte) error,
+) error {
+	c, err := s.collection(subset, t).Find(ctx, idFilter(ids))
 	if err != nil {
-		return failed(ctx, err)
+		return callError(ctx, err)
 	}
 	return walkIDs(ctx, c, each)
 }
@@ -191,45 +207,62 @@ func walk(ctx context.Context, c *mongo.Cursor, each func(doc bson.Raw) error) e
 			return err
 		}
 	}
-	return failed(ctx, c.Err())
+	return callError(ctx, c.Err())
 }
 
 func (s *store) Write(ctx context.Context, subset string, t *record.LineType, docs []docengine.Document) error {
-	var fresh []bson.Raw
-	var removed []string
-	var others []mongo.WriteModel
+	var inserts []docengine.Document
+	var removals []string
+	var replacements []mongo.WriteModel
 	for i := range docs {
-		if docs[i].Fresh {
-			fresh = append(fresh, docs[i].Body)
-			continue
+		switch {
+		case docs[i].Fresh:
+			inserts = append(inserts, docs[i])
+		case s.reinsert:
+			inserts, removals = append(inserts, docs[i]), append(removals, docs[i].ID)
+		default:
+			replacement := mongo.NewReplaceOneModel().SetFilter(bson.D{{Key: "_id", Value: docs[i].ID}})
+			replacements = append(replacements, replacement.SetReplacement(bson.Raw(docs[i].Body)).SetUpsert(true))
 		}
-		if s.reinsert {
-			fresh, removed = append(fresh, docs[i].Body), append(removed, docs[i].ID)
-			continue
-		}
-		by := bson.D{{Key: "_id", Value: docs[i].ID}}
-		others = append(others, mongo.NewReplaceOneModel().SetFilter(by).SetReplacement(bson.Raw(docs[i].Body)).SetUpsert(true))
 	}
-	if err := s.Remove(ctx, subset, t, removed); err != nil {
+	if err := s.Remove(ctx, subset, t, removals); err != nil {
 		return err
 	}
-	if len(fresh) > 0 {
-		if _, err := s.collection(subset, t).InsertMany(ctx, fresh, options.InsertMany().SetOrdered(false)); err != nil {
-			return failed(ctx, err)
-		}
+	if err := s.insert(ctx, subset, t, inserts); err != nil {
+		return err
 	}
-	if len(others) > 0 {
-		if _, err := s.collection(subset, t).BulkWrite(ctx, others, options.BulkWrite().SetOrdered(false)); err != nil {
-			return failed(ctx, err)
-		}
+	if len(replacements) > 0 {
+		_, err := s.collection(subset, t).BulkWrite(ctx, replacements, options.BulkWrite().SetOrdered(false))
+		return callError(ctx, err)
 	}
 	return nil
 }
 
+// insert inserts documents. If some exist, it replaces them: the server executed a write of a failed commit
+// after the rollback.
+func (s *store) insert(ctx context.Context, subset string, t *record.LineType, docs []docengine.Document) error {
+	if len(docs) == 0 {
+		return nil
+	}
+	ids, bodies := make([]string, len(docs)), make([]bson.Raw, len(docs))
+	for i := range docs {
+		ids[i], bodies[i] = docs[i].ID, docs[i].Body
+	}
+	unordered := options.InsertMany().SetOrdered(false)
+	_, err := s.collection(subset, t).InsertMany(ctx, bodies, unordered)
+	if mongo.IsDuplicateKeyError(err) {
+		if err := s.Remove(ctx, subset, t, ids); err != nil {
+			return err
+		}
+		_, err = s.collection(subset, t).InsertMany(ctx, bodies, unordered)
+	}
+	return callError(ctx, err)
+}
+
 func (s *store) Remove(ctx context.Context, subset string, t *record.LineType, ids []string) error {
-	for some := range slices.Chunk(ids, idsAsked) {
-		if _, err := s.collection(subset, t).DeleteMany(ctx, among(some)); err != nil {
-			return failed(ctx, err)
+	for some := range slices.Chunk(ids, idsPerFilter) {
+		if _, err := s.collection(subset, t).DeleteMany(ctx, idFilter(some)); err != nil {
+			return callError(ctx, err)
 		}
 	}
 	return nil
@@ -268,12 +301,12 @@ func appendDoc(dst []byte, subset, id string, rows *record.Batch) []byte {
 	for i := range rows.Len() {
 		dst = appendEntry(dst, strconv.Itoa(i), rows, i)
 	}
-	dst = closed(dst, data)
-	return closed(dst, start)
+	dst = endDocument(dst, data)
+	return endDocument(dst, start)
 }
 
-// closed completes the document or array that began at start.
-func closed(dst []byte, start int32) []byte {
+// endDocument completes the document or array that began at start.
+func endDocument(dst []byte, start int32) []byte {
 	dst = append(dst, 0)
 	return bsoncore.UpdateLength(dst, start, int32(len(dst))-start)
 }
@@ -306,24 +339,28 @@ func appendEntry(dst []byte, name string, b *record.Batch, i int) []byte {
 				dst = bsoncore.AppendDoubleElement(dst, strconv.Itoa(k), f)
 			}
 		}
-		dst = closed(dst, array)
+		dst = endDocument(dst, array)
 	}
-	return closed(dst, start)
+	return endDocument(dst, start)
 }
 
 // decoder decodes documents, complete or projected to _id and data, into a batch.
 type decoder struct {
-	b     *record.Batch
-	leads []int32           // leads to keep, sorted; none = all
-	heads map[string]uint32 // header number by the id without its epoch
-	admit func(valid int64) bool
+	b       *record.Batch
+	leads   []int32                // leads to keep, sorted; none = all
+	heads   map[string]uint32      // header number by the id without its epoch
+	accepts func(valid int64) bool // whether the document of this time is decoded; nil = always
+	hasLead bool                   // the entry that is decoded has a lead
 }
 
 func newDecoder(b *record.Batch, leads []int32) *decoder {
 	return &decoder{b: b, leads: leads, heads: map[string]uint32{}}
 }
 
-var errDocument = errors.New("is not a document of an archive")
+var (
+	errDocument = errors.New("is not a document of an archive")
+	errNoLead   = errors.New("an entry has no lead in seconds")
+)
 
 // members calls each for every member of a document or array. Key and value are parts of doc.
 func members(doc []byte, each func(key []byte, v bsoncore.Value) error) error {
@@ -353,13 +390,13 @@ func (d *decoder) document(doc bsoncore.Document) error {
 		return errDocument
 	}
 	valid, head, err := d.place(id)
-	if err != nil || d.admit != nil && !d.admit(valid) {
+	if err != nil || d.accepts != nil && !d.accepts(valid) {
 		return err
 	}
 	return docengine.DocumentError(id, d.data(doc.Lookup("data"), head, valid))
 }
 
-// place finds valid time and header of a document from its id.
+// place returns the valid time and the number of the header, both from the id.
 func (d *decoder) place(id string) (valid int64, head uint32, err error) {
 	cut := strings.LastIndex(id, "::") + 2
 	if valid, err = strconv.ParseInt(id[min(cut, len(id)):], 10, 64); err != nil {
@@ -398,15 +435,16 @@ func (d *decoder) data(v bsoncore.Value, head uint32, valid int64) error {
 // entry appends one record: first with only its lead, then it sets each member.
 func (d *decoder) entry(entry []byte, head uint32, valid int64) error {
 	if len(d.leads) > 0 {
-		lead, ok := bsoncore.Document(entry).Lookup("fcst_lead").AsInt64OK()
+		lead, ok := seconds(bsoncore.Document(entry).Lookup("fcst_lead"))
 		if !ok {
-			return errors.New("an entry has no lead")
+			return errNoLead
 		}
-		if _, wanted := slices.BinarySearch(d.leads, int32(lead)); !wanted {
+		if _, selected := slices.BinarySearch(d.leads, lead); !selected {
 			return nil
 		}
 	}
 	b := d.b
+	d.hasLead = false
 	b.AppendTimes(head, 0, valid, 0)
 	i := b.Len() - 1
 	for k := range b.Num {
@@ -419,26 +457,27 @@ func (d *decoder) entry(entry []byte, head uint32, valid int64) error {
 	if b.Type.Group != nil {
 		b.GroupEnd = append(b.GroupEnd, uint32(len(b.Group)))
 	}
+	if err == nil && !d.hasLead {
+		return errNoLead
+	}
 	return err
 }
 
 func (d *decoder) member(i int, key []byte, v bsoncore.Value) error {
 	b := d.b
 	var ok bool
-	var n int64
 	switch string(key) {
 	case "fcst_lead":
-		n, ok = v.AsInt64OK()
-		b.Lead[i] = int32(n)
+		b.Lead[i], ok = seconds(v)
+		d.hasLead = true
 	case "fcst_valid_end":
-		b.ValidEnd[i], ok = v.AsInt64OK()
+		b.ValidEnd[i], ok = wholeNumber(v)
 	case "obs_lead":
-		n, ok = v.AsInt64OK()
-		b.ObsLead[i] = int32(n)
+		b.ObsLead[i], ok = seconds(v)
 	case "obs_valid_beg":
-		b.ObsBeg[i], ok = v.AsInt64OK()
+		b.ObsBeg[i], ok = wholeNumber(v)
 	case "obs_valid_end":
-		b.ObsEnd[i], ok = v.AsInt64OK()
+		b.ObsEnd[i], ok = wholeNumber(v)
 	case "repeats":
 		return d.repeats(v)
 	default:
@@ -453,7 +492,7 @@ func (d *decoder) member(i int, key []byte, v bsoncore.Value) error {
 		}
 	}
 	if !ok {
-		return fmt.Errorf("member %s has another type than its column", key)
+		return fmt.Errorf("member %s has a value that is not of its column's type", key)
 	}
 	return nil
 }
@@ -480,13 +519,31 @@ func number(v bsoncore.Value) (float64, bool) {
 		return v.DoubleOK()
 	case bsoncore.TypeInt32, bsoncore.TypeInt64:
 		n, ok := v.AsInt64OK()
-		return float64(n), ok
+		return float64(n), ok && int64(float64(n)) == n
 	}
 	return record.Missing(), false
 }
 
-// text returns the bytes of a string within the document.
-func text(v bsoncore.Value) ([]byte, bool) {
+// wholeNumber returns an integer, or a double without a fraction, as which mongosh writes every number.
+func wholeNumber(v bsoncore.Value) (int64, bool) {
+	switch v.Type {
+	case bsoncore.TypeDouble:
+		f, ok := v.DoubleOK()
+		return int64(f), ok && float64(int64(f)) == f
+	case bsoncore.TypeInt32, bsoncore.TypeInt64:
+		return v.AsInt64OK()
+	}
+	return 0, false
+}
+
+// seconds returns a lead.
+func seconds(v bsoncore.Value) (int32, bool) {
+	n, ok := wholeNumber(v)
+	return int32(n), ok && int64(int32(n)) == n //nolint:gosec // compared
+}
+
+// stringBytes returns the bytes of a string within the document.
+func stringBytes(v bsoncore.Value) ([]byte, bool) {
 	if v.Type != bsoncore.TypeString || len(v.Data) < 5 {
 		return nil, false
 	}

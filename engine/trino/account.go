@@ -24,7 +24,7 @@ const (
 )
 
 // iterations is the number of iterations of the password's hash, the least that Trino accepts. The lab's
-// passwords are 26 random letters and digits, which need no slow hash.
+// passwords are 26 random letters and digits: nobody can guess them, also if the hash is fast.
 const iterations = 1000
 
 // writeAccount writes the coordinator's accounts, with the password's hash (PBKDF2 with HMAC-SHA-1, 64
@@ -40,13 +40,14 @@ func writeAccount(c *launch.Cluster, n *launch.Node) error {
 	}
 	file := filepath.Join(n.Dir, passwords)
 	line := fmt.Sprintf("%s:%d:%s:%s\n", user, iterations, hex.EncodeToString(salt), hex.EncodeToString(hash))
+	properties := "password-authenticator.name=file\nfile.password-file=" + file + "\n"
 	return errors.Join(os.WriteFile(file, []byte(line), 0o600),
-		os.WriteFile(filepath.Join(n.Dir, authenticator), []byte("password-authenticator.name=file\nfile.password-file="+file+"\n"), 0o600))
+		os.WriteFile(filepath.Join(n.Dir, authenticator), []byte(properties), 0o600))
 }
 
-// secret is the shared secret of the nodes. Their port without TLS accepts requests only from nodes that
-// have it. It is derived from the password, because all nodes must have the same.
-func secret(c *launch.Cluster) string {
+// sharedSecret returns the secret that all nodes have. Their port without TLS accepts requests only from
+// nodes with it. Each node derives it from the password.
+func sharedSecret(c *launch.Cluster) string {
 	sum := sha256.Sum256([]byte("between the nodes of the cluster of " + c.Password))
 	return hex.EncodeToString(sum[:])
 }

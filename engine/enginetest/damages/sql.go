@@ -33,7 +33,8 @@ func (c *column) is(words ...string) bool {
 func (c *column) isFor(k Kind) bool {
 	mark, catalog := strings.Contains(c.table, "_marks"), strings.Contains(c.table, "_catalog")
 	time := c.is("_beg", "_end", "_epoch")
-	own := mark || catalog || strings.Contains(c.table, "data_file") || strings.Contains(c.table, "stat_header") || c.is("data_file_id", "line_num", "stat_header_id", "barograph_row")
+	own := mark || catalog || strings.Contains(c.table, "data_file") || strings.Contains(c.table, "stat_header") ||
+		c.is("data_file_id", "line_num", "stat_header_id", "barograph_row") // not part of a record
 	switch k {
 	case Mark:
 		return mark && c.name != "seq"
@@ -104,7 +105,8 @@ func (s *Store) Keep(ctx context.Context, schema string) error {
 		return err
 	}
 	for table, cols := range tables {
-		if _, err := s.DB.ExecContext(ctx, "CREATE TABLE "+schema+"."+table+" AS SELECT "+cols+" FROM "+s.Schema+table); err != nil {
+		text := "CREATE TABLE " + schema + "." + table + " AS SELECT " + cols + " FROM " + s.Schema + table
+		if _, err := s.DB.ExecContext(ctx, text); err != nil {
 			return err
 		}
 	}
@@ -119,7 +121,8 @@ func (s *Store) Restore(ctx context.Context, d Damage, schema string) error {
 	}
 	name, _, _ := strings.Cut(d.Place, ",")
 	table := s.quoted(name)
-	for _, text := range []string{"DELETE FROM " + s.Schema + table, "INSERT INTO " + s.Schema + table + " (" + tables[table] + ") SELECT " + tables[table] + " FROM " + schema + "." + table} {
+	insert := "INSERT INTO " + s.Schema + table + " (" + tables[table] + ") SELECT " + tables[table] + " FROM " + schema + "." + table
+	for _, text := range []string{"DELETE FROM " + s.Schema + table, insert} {
 		if _, err := s.DB.ExecContext(ctx, text); err != nil {
 			return err
 		}
@@ -153,7 +156,8 @@ func (s *Store) damage(ctx context.Context, r *rand.Rand, k Kind, c *column) (Da
 		id = s.quoted(c.name)
 	}
 	var row, value any
-	if err := s.DB.QueryRowContext(ctx, fmt.Sprintf("SELECT %s, %s FROM %s LIMIT 1 OFFSET %d", id, s.quoted(c.name), table, at)).Scan(&row, &value); err != nil {
+	text := fmt.Sprintf("SELECT %s, %s FROM %s LIMIT 1 OFFSET %d", id, s.quoted(c.name), table, at)
+	if err := s.DB.QueryRowContext(ctx, text).Scan(&row, &value); err != nil {
 		return Damage{}, err
 	}
 	where, limit := fmt.Sprintf(" WHERE %s = %s", id, literal(row)), ""
@@ -304,7 +308,8 @@ func (s *Store) entry(ctx context.Context, r *rand.Rand, k Kind, c *column, tabl
 		return d, err
 	}
 	d.Place, d.Before, d.After = d.Place+strings.TrimPrefix(place, name), plain(v), plain(after)
-	text := fmt.Sprintf("UPDATE %s SET %s = list_transform(%s, lambda e, i: CASE WHEN i = %d THEN %s ELSE e END)%s", table, name, name, i, fmt.Sprintf(set, literal(after)), where)
+	text := fmt.Sprintf("UPDATE %s SET %s = list_transform(%s, lambda e, i: CASE WHEN i = %d THEN %s ELSE e END)%s",
+		table, name, name, i, fmt.Sprintf(set, literal(after)), where)
 	return d, s.exec(ctx, text)
 }
 

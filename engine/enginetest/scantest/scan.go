@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"golang.org/x/sync/errgroup"
@@ -43,17 +44,20 @@ type Config struct {
 func StarFolder(t testing.TB) (tables.StarFiles, *tables.StarReference) {
 	t.Helper()
 	dir := t.TempDir()
-	if _, err := generate.Generate(t.Context(), dir, generate.Options{Scale: 0.01, Files: 3, Documents: true, Dense: true}); err != nil {
+	o := generate.Options{Scale: 0.01, Files: 3, Documents: true, Dense: true}
+	if _, err := generate.Generate(t.Context(), dir, o); err != nil {
 		t.Fatal(err)
 	}
 	files, _, err := tables.OpenStarFiles(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, all := range append([][]string{files.Documents}, files.Parquet[tables.StoreSales], files.Parquet[tables.Item], files.Parquet[tables.DateDim]) {
-		for _, path := range all {
-			readable(t, path)
-		}
+	all := slices.Clone(files.Documents)
+	for _, table := range tables.StarTables() {
+		all = append(all, files.Parquet[table]...)
+	}
+	for _, path := range all {
+		makeReadable(t, path)
 	}
 	r, err := tables.StarAnswers(t.Context(), files)
 	if err != nil {
@@ -67,8 +71,8 @@ func StarFolder(t testing.TB) (tables.StarFiles, *tables.StarReference) {
 	return files, r
 }
 
-// readable lets a server of another account read a file below a folder of t.
-func readable(t testing.TB, path string) {
+// makeReadable lets a server of another account read a file below a folder of t.
+func makeReadable(t testing.TB, path string) {
 	t.Helper()
 	for dir := filepath.Dir(path); dir != filepath.Dir(dir) && dir != os.TempDir(); dir = filepath.Dir(dir) {
 		if info, err := os.Stat(dir); err == nil && info.Mode().Perm()&0o055 != 0o055 {
@@ -130,7 +134,7 @@ func (s *scanSuite) open(t *testing.T, url string, p tables.Placement) (*tables.
 	}
 	enginetest.KeepsPromise(t, s.Driver, e)
 	if tables.DatabasesOf(e).Star == nil || !tables.Offers(&s.Driver, tables.StarOverDisks) {
-		t.Fatalf("the engine has the star: %v; its driver promises %q", tables.DatabasesOf(e).Star != nil, s.Driver.Abilities)
+		t.Fatalf("the engine has the star: %t; its driver offers %q", tables.DatabasesOf(e).Star != nil, s.Driver.Abilities)
 	}
 	star, err := tables.DatabasesOf(e).Star.Open(t.Context(), p)
 	if err != nil {
@@ -263,10 +267,10 @@ func (s *scanSuite) sizes(t *testing.T, star *tables.Star, paths, partitions int
 		total += n
 	}
 	for i, n := range sizes {
-		parts := (partitions - i + paths - 1) / paths // part k lies on path k mod paths
+		parts := (partitions - i + paths - 1) / paths // partition k is on path k mod paths
 		share := float64(total) * float64(parts) / float64(partitions)
 		if float64(n) < share/2 || float64(n) > share*2 {
-			t.Errorf("path %d has %d bytes of %d; its %d parts of %d would be %.0f", i, n, total, parts, partitions, share)
+			t.Errorf("path %d has %d bytes of %d; its share, %d of %d partitions, is %.0f", i, n, total, parts, partitions, share)
 		}
 	}
 }
@@ -290,7 +294,7 @@ func (s *scanSuite) another(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := anew.Ask(t.Context(), tables.ScanAll); !errors.Is(err, tables.ErrPlacement) {
-		t.Errorf("asked under another placement before it was loaded: %v", err)
+		t.Errorf("asked at another placement before the load: %v", err)
 	}
 	s.load(t, anew)
 	s.check(t, anew)
@@ -303,13 +307,21 @@ func (s *scanSuite) another(t *testing.T) {
 // checkOthers opens tables of a placement at other placements, and at some invalid ones. It returns the first of the others.
 func (s *scanSuite) checkOthers(t *testing.T, e *engine.Engine, p tables.Placement) tables.Placement {
 	t.Helper()
-	others := []tables.Placement{{Paths: p.Paths, Partitions: p.Partitions / 2}, {Paths: p.Paths[:1], Partitions: p.Partitions}, {Partitions: p.Partitions}}
+	others := []tables.Placement{
+		{Paths: p.Paths, Partitions: p.Partitions / 2},
+		{Paths: p.Paths[:1], Partitions: p.Partitions},
+		{Partitions: p.Partitions},
+	}
 	for _, other := range others {
 		if _, err := tables.DatabasesOf(e).Star.Open(t.Context(), other); !errors.Is(err, tables.ErrPlacement) {
 			t.Errorf("%d partitions over %d paths: %v", other.Partitions, len(other.Paths), err)
 		}
 	}
-	for _, bad := range []tables.Placement{{Paths: p.Paths}, {Paths: p.Paths, Partitions: 1, Workers: -1}, {Paths: []string{p.Paths[0], p.Paths[0]}, Partitions: 2}} {
+	for _, bad := range []tables.Placement{
+		{Paths: p.Paths},
+		{Paths: p.Paths, Partitions: 1, Workers: -1},
+		{Paths: []string{p.Paths[0], p.Paths[0]}, Partitions: 2},
+	} {
 		if _, err := tables.DatabasesOf(e).Star.Open(t.Context(), bad); err == nil {
 			t.Errorf("%+v was accepted", bad)
 		}
@@ -371,8 +383,8 @@ func (s *scanSuite) askConcurrently(t *testing.T, star *tables.Star) {
 	}
 }
 
-// Spends loads tables of a small scale, calls between, which may restart the server, and returns what the
-// server reports as spent on the answer to the scan that follows.
+// Spends loads tables of a small scale, calls between, which may restart the server, asks for the scan, and returns
+// what the server reports for it.
 func Spends(t *testing.T, d engine.Driver, url string, between func()) engine.ServerUsage {
 	t.Helper()
 	files, reference := StarFolder(t)

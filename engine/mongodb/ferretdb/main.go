@@ -1,9 +1,8 @@
 //go:build ignore
 
-// Command ferretdb serves MongoDB's protocol from SQLite files, for tests of
-// correctness: its own command cannot be built from the module proxy. The lab
-// builds it, as a module of its own, from ferretdb.mod and ferretdb.sum. Its
-// users have no passwords: clients show a certificate that the CA signed.
+// Command ferretdb serves MongoDB's protocol from SQLite files, for tests of correctness. FerretDB's own command
+// cannot be built from the module proxy. The lab builds this command as a separate module from ferretdb.mod and
+// ferretdb.sum. There are no passwords: clients identify themselves by a certificate that the CA signed.
 package main
 
 import (
@@ -27,19 +26,19 @@ func main() {
 	ca := flag.String("ca", "", "PEM file of the CA that signed the clients' certificates")
 	flag.Parse()
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	at := ferretdb.ListenerConfig{TLS: *listen, TLSCertFile: *certificate, TLSKeyFile: *certificate, TLSCAFile: *ca}
-	if err := serve(*dir, at, log); err != nil {
-		log.Error("ferretdb ends", "error", err)
+	listener := ferretdb.ListenerConfig{TLS: *listen, TLSCertFile: *certificate, TLSKeyFile: *certificate, TLSCAFile: *ca}
+	if err := serve(*dir, listener, log); err != nil {
+		log.Error("ferretdb failed", "error", err)
 		os.Exit(1)
 	}
 }
 
-func serve(dir string, at ferretdb.ListenerConfig, log *slog.Logger) error {
+func serve(dir string, listener ferretdb.ListenerConfig, log *slog.Logger) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
 	f, err := ferretdb.New(&ferretdb.Config{
-		Listener:  at,
+		Listener:  listener,
 		SLogger:   log,
 		Handler:   "sqlite",
 		SQLiteURL: "file:" + filepath.ToSlash(dir) + "/",
@@ -47,7 +46,7 @@ func serve(dir string, at ferretdb.ListenerConfig, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	if info, ok := debug.ReadBuildInfo(); ok { // FerretDB learns its version from a file that the proxy's module lacks
+	if info, ok := debug.ReadBuildInfo(); ok { // FerretDB reads its version from a file that the module of the proxy does not have
 		for _, m := range info.Deps {
 			if m.Path == "github.com/FerretDB/FerretDB" {
 				version.Get().Version = m.Version

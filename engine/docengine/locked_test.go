@@ -1,0 +1,241 @@
+package docengine
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/record"
+)
+
+// memory is a SingleDocumentStore in memory. Several clients share its content.
+type memory struct {
+	Payloads
+	*content
+
+	swapError func(name string) error // of a Swap; nil = none
+	loaded    func(name string)       // called after a Load, before it returns
+}
+
+type content struct {
+	mu    sync.Mutex
+	texts map[string][]byte
+	revs  map[string]int64
+	docs  map[string][]byte // by id
+}
+
+func newContent() *content {
+	return &content{texts: map[string][]byte{}, revs: map[string]int64{}, docs: map[string][]byte{}}
+}
+
+func (m *memory) Load(_ context.Context, name string) ([]byte, int64, error) {
+	m.mu.Lock()
+	text, rev := slices.Clone(m.texts[name]), m.revs[name]
+	m.mu.Unlock()
+	if m.loaded != nil {
+		m.loaded(name)
+	}
+	return text, rev, nil
+}
+
+func (m *memory) Swap(_ context.Context, name string, text []byte, rev int64) (int64, error) {
+	if m.swapError != nil {
+		if err := m.swapError(name); err != nil {
+			return rev, err
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.revs[name] != rev {
+		return rev, ErrChanged
+	}
+	m.texts[name], m.revs[name] = slices.Clone(text), rev+1
+	return rev + 1, nil
+}
+
+func (m *memory) Put(_ context.Context, name string, text []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.texts[name] = slices.Clone(text)
+	return nil
+}
+
+func (m *memory) Get(_ context.Context, names []string) (map[string][]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := maps.Clone(m.texts)
+	maps.DeleteFunc(out, func(name string, _ []byte) bool { return !slices.Contains(names, name) })
+	return out, nil
+}
+
+func (m *memory) Delete(_ context.Context, names []string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.texts, func(name string, _ []byte) bool { return slices.Contains(names, name) })
+	return nil
+}
+
+func (m *memory) Prepare(context.Context, string, *record.LineType) error { return nil }
+
+func (m *memory) Fetch(_ context.Context, _ string, _ *record.LineType, ids []string, each func(string, []byte) error) error {
+	m.mu.Lock()
+	docs := maps.Clone(m.docs)
+	m.mu.Unlock()
+	for _, id := range ids {
+		if doc, exists := docs[id]; exists {
+			if err := each(id, doc); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (m *memory) Write(_ context.Context, _ string, _ *record.LineType, docs []Document) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, d := range docs {
+		m.docs[d.ID] = slices.Clone(d.Body)
+	}
+	return nil
+}
+
+func (m *memory) Remove(_ context.Context, _ string, _ *record.LineType, ids []string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.docs, func(id string, _ []byte) bool { return slices.Contains(ids, id) })
+	return nil
+}
+
+// begin starts a commit that writes one document.
+func begin(t *testing.T, s *LockedStore, body string) Commit {
+	t.Helper()
+	lt, _ := record.TypeByName("SL1L2")
+	_, c, err := s.Begin(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := Change{Type: lt, IDs: []string{"id"}, Existing: map[string][]byte{}}
+	doc := Document{ID: "id", Body: []byte(body), Fresh: true}
+	if err := errors.Join(c.Announce(t.Context(), []Change{change}), c.Write(t.Context(), lt, []Document{doc})); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// A client whose lock another client has taken over does not roll back its failed commit: the other client has done so,
+// and has written documents since.
+func TestRollBackWithoutTheLock(t *testing.T) {
+	o, shared := Options{Lease: 100 * time.Millisecond, Writers: 1, Design: design.KeyValue}, newContent()
+	first, second := &memory{content: shared}, &memory{content: shared}
+	a, b := NewLocked(first, o), NewLocked(second, o)
+	if err := a.Create(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	failing := begin(t, a, "first")
+	var other Commit
+	takeOver := sync.OnceFunc(func() { other = begin(t, b, "second") })
+	first.swapError = func(name string) error { // it reaches the server no more, for the time of a lease
+		if name == lockName("a") {
+			return errors.New("the connection is lost")
+		}
+		return nil
+	}
+	first.loaded = func(name string) {
+		if name == stateName("a") {
+			takeOver()
+		}
+	}
+	if err := failing.End(t.Context(), false, errors.New("failed")); err == nil {
+		t.Error("the failed commit has no error")
+	}
+	takeOver()
+	empty, err := design.NewCatalog("a").Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	version, err := other.Publish(t.Context(), empty, nil)
+	if err := errors.Join(err, other.End(t.Context(), version > 0, nil)); err != nil || version == 0 {
+		t.Fatalf("the second commit has version %d, %v", version, err)
+	}
+	if got := string(shared.docs["id"]); got != "second" {
+		t.Errorf("the document is %q, not that of the second commit", got)
+	}
+}
+
+// load stores one record of a model.
+func load(t *testing.T, a *Archive, model string) {
+	t.Helper()
+	lt, _ := record.TypeByName("SL1L2")
+	b := &record.Batch{}
+	b.Reset(lt, model+".stat")
+	h := record.DefaultHeader()
+	h[record.Model] = model
+	b.AppendTimes(b.AddHeader(h), 3600, 1546300800, 1)
+	for k := range b.Num {
+		b.Num[k] = append(b.Num[k], 1)
+	}
+	l, err := a.Loader(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := archive.Commit{Catalog: design.NewCatalog("a"), Complete: []archive.Mark{{Path: b.File, Digest: model, Bytes: 60, Read: 1, Stored: 1, Loaded: time.Unix(1546300800, 0)}}}
+	c.Catalog.Add(b)
+	if err := l.Add(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Commit(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A client that stays open reads the catalog of a subset that another client dropped and loaded again, although the
+// subset has the same version.
+func TestCatalogOfAReloadedSubset(t *testing.T) {
+	o, shared := Options{Lease: time.Minute, Writers: 1, Design: design.KeyValue}, newContent()
+	open := func() *Archive { return New(NewLocked(&memory{content: shared}, o), o) }
+	reader, loader := open(), open()
+	load(t, loader, "GFS")
+	stored := loader.cached("a").catalog
+	if c, err := loader.CachedCatalog(t.Context(), "a"); err != nil || c != stored || stored == nil {
+		t.Errorf("the loader parses its own catalog: %v", err)
+	}
+	for _, a := range []*Archive{reader, loader, loader} {
+		if c, err := a.Catalog(t.Context(), "a"); err != nil || len(c.Groups) != 1 {
+			t.Fatalf("%+v, %v", c, err)
+		}
+	}
+	fresh := newContent()
+	shared.texts, shared.revs, shared.docs = fresh.texts, fresh.revs, fresh.docs
+	load(t, open(), "ECM")
+	want, err := open().Catalog(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, a := range map[string]*Archive{"reader": reader, "loader": loader} {
+		if c, err := a.Catalog(t.Context(), "a"); err != nil || c.Digest() != want.Digest() {
+			t.Errorf("the %s has the catalog %+v, %v; want %+v", name, c, err, want)
+		}
+	}
+}
+
+// Marks that a visible commit has lost are an error that names them.
+func TestMissingMarks(t *testing.T) {
+	o, shared := Options{Lease: time.Minute, Writers: 1, Design: design.KeyValue}, newContent()
+	a := New(NewLocked(&memory{content: shared}, o), o)
+	load(t, a, "GFS")
+	if marks, err := a.Marks(t.Context(), "a"); err != nil || len(marks) != 1 {
+		t.Fatalf("%v, %v", marks, err)
+	}
+	delete(shared.texts, partName("marks", "a", 1))
+	if _, err := a.Marks(t.Context(), "a"); err == nil || !strings.HasSuffix(err.Error(), "marks::a::1 is missing") {
+		t.Errorf("missing marks: %v", err)
+	}
+}
