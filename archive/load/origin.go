@@ -48,9 +48,11 @@ func (o *Origin) isContained(marks map[string]archive.Mark, c *design.Catalog) b
 	return missing == nil && c.Digest() == o.Catalog.Digest()
 }
 
-// describe copies what is known about the files into a catalog.
-func (o *Origin) describe(c *design.Catalog) {
-	c.Trimmed, c.TrimmedBefore = o.Catalog.Trimmed, o.Catalog.TrimmedBefore // the copied marks count the trimmed records, too
+// describe copies what is known about the files into the catalog of a commit. The copied marks also count trimmed
+// records. earlier is the number of trimmed records that the archive counts already, for example those of an earlier
+// copy.
+func (o *Origin) describe(c *design.Catalog, earlier int64) {
+	c.Trimmed, c.TrimmedBefore = max(o.Catalog.Trimmed-earlier, 0), o.Catalog.TrimmedBefore
 	for _, q := range o.Catalog.Quarantine {
 		c.AddQuarantine(q)
 	}

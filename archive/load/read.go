@@ -33,7 +33,7 @@ type File struct {
 	Path   string
 	Digest string // digest of its bytes
 	Bytes  int64
-	Time   time.Time // modification time before its bytes were read
+	Time   time.Time // modification time; zero if a later change could have the same time, see archive.Mark.Modified
 	Err    error     // why reading ended early; nil if it did not
 	Offset int64     // approximate end of the current batch, of Bytes
 
@@ -308,7 +308,9 @@ func (w *worker) identify(f *File) *formats.File {
 		f.Err = err
 		return nil
 	}
-	f.Time = file.Modified
+	if time.Since(file.Modified) > archive.TimestampGranularity {
+		f.Time = file.Modified
+	}
 	if f.Digest, f.Bytes, f.Err = w.digest(file); f.Err != nil {
 		file.Close() //nolint:errcheck // nothing was written
 		return nil

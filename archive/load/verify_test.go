@@ -263,3 +263,48 @@ func TestPrunePreview(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestPruneOfAChangedFile: the earlier version of a file is not at its path any more. Prune forgets its mark, because
+// a deleted record may be one of its records. A copy of the earlier version then restores the record.
+func TestPruneOfAChangedFile(t *testing.T) {
+	dir := t.TempDir()
+	earlier := line(0, 0, 1) + line(6, 0, 2)
+	stored := memory(t)
+	mustLoad(t, stored, load.Options{}, write(t, dir, "a.vsdb", earlier))
+	file := write(t, dir, "a.vsdb", line(12, 0, 3))
+	mustLoad(t, stored, load.Options{}, file)
+	pruned := &spoilt{Archive: stored, records: func(b *record.Batch) *record.Batch { return b.Filter(func(i int) bool { return b.Lead[i] != 6*3600 }) }}
+	p, err := load.Prune(t.Context(), pruned, "s", false, agree)
+	if err != nil || p.Lost != 1 || len(p.Files) != 1 || p.Files[0].Read != 2 {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	if marks, err := pruned.Marks(t.Context(), "s"); err != nil || len(marks) != 1 || marks[0].Read != 1 {
+		t.Errorf("the marks are %+v, %v", marks, err)
+	}
+}
+
+// loadedMeanwhile calls load when a loader is opened.
+type loadedMeanwhile struct {
+	*spoilt
+	load func()
+}
+
+func (m *loadedMeanwhile) Loader(ctx context.Context, subset string) (archive.Loader, error) {
+	m.load()
+	return m.spoilt.Loader(ctx, subset)
+}
+
+// TestPruneDuringALoad: a load that commits after Prune has counted the records keeps its records in the catalog.
+func TestPruneDuringALoad(t *testing.T) {
+	dir := t.TempDir()
+	stored := memory(t)
+	mustLoad(t, stored, load.Options{}, write(t, dir, "a.vsdb", line(0, 0, 1)+line(6, 0, 2)))
+	pruned := &spoilt{Archive: stored, records: func(b *record.Batch) *record.Batch { return b.Filter(func(i int) bool { return i != 1 }) }}
+	a := &loadedMeanwhile{pruned, func() { mustLoad(t, stored, load.Options{}, write(t, dir, "b.vsdb", line(12, 0, 3))) }}
+	if _, err := load.Prune(t.Context(), a, "s", false, agree); err == nil || !strings.Contains(err.Error(), "another process changed subset s") {
+		t.Error(err)
+	}
+	if c, err := stored.Catalog(t.Context(), "s"); err != nil || c.Digest().Records != 3 {
+		t.Errorf("the catalog counts %d records, %v", c.Digest().Records, err)
+	}
+}
