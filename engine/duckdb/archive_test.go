@@ -201,6 +201,33 @@ func TestNewFileAppearsWhole(t *testing.T) {
 	}
 }
 
+// TestUsersFilesNextToAnArchive: opening an archive removes the remains of a kill. It does not remove a user's file or
+// folder with such a name.
+func TestUsersFilesNextToAnArchive(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "archive.db")
+	old := time.Now().Add(-time.Hour)
+	for name, kept := range map[string]bool{
+		"archive.db.new-backup": true, "archive.db.new-20261101/archive.db": true, "archive.db.new-2/made.db": false, "archive.db.new-3/made.db.wal": false,
+	} {
+		file := filepath.Join(filepath.Dir(path), name)
+		mine := path + strings.SplitN(strings.TrimPrefix(name, "archive.db"), "/", 2)[0]
+		err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte("x"), 0o600), os.Chtimes(mine, old, old))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := engine.Registry{duckdb.Driver()}.Open(t.Context(), "duckdb:"+path, engine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(file); (err == nil) != kept {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestOneLoaderPerSubset(t *testing.T) {
 	a := open(t, "duckdb::memory:", design.Wide)
 	l, err := a.Loader(t.Context(), "a")

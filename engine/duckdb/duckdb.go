@@ -3,13 +3,13 @@ package duckdb
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -196,18 +196,18 @@ func (as archives) Open(ctx context.Context, d design.Name) (archive.Archive, er
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	switch d {
-	case design.Normalized, design.Document, design.Wide:
-		if err := as.db.seal(ctx); err != nil {
-			return nil, as.db.explain(err)
-		}
-		return archive.WrapErrors(newArchive(as.db, d), as.db.explain), nil
+	if err := sqlengine.CheckOffered(Driver(), d); err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("duckdb: %s: %w", d, engine.ErrNoDesign)
+	if err := as.db.seal(ctx); err != nil {
+		return nil, as.db.explain(err)
+	}
+	return archive.WrapErrors(newArchive(as.db, d), as.db.explain), nil
 }
 
 const (
 	asideMark = ".new-"     // between an archive's name and a random number: the folder of a new archive
+	asideName = "made.db"   // the beginning of the names in that folder: the new archive, its log and its spilled data
 	asideLife = time.Minute // creation takes some hundredths of a second; older folders are from killed processes
 )
 
@@ -229,7 +229,7 @@ func create(path string, settings map[string]string) error {
 	defer os.RemoveAll(aside) //nolint:errcheck // a later sweep also removes it
 	settings = maps.Clone(settings)
 	settings["threads"] = "1" // starts fastest
-	newFile := filepath.Join(aside, "made.db")
+	newFile := filepath.Join(aside, asideName)
 	db, err := openDatabase(newFile, settings)
 	if err != nil {
 		return err
@@ -246,13 +246,19 @@ func create(path string, settings map[string]string) error {
 	return os.Rename(newFile, path) // for file systems without links
 }
 
-// sweep removes the incomplete archives of killed processes.
+// sweep removes the folders in which killed processes were creating the archive. It keeps a user's file or folder with
+// such a name, for example a backup.
 func sweep(path string) {
 	entries, _ := os.ReadDir(filepath.Dir(path)) // opening the file reports an unreadable folder
+	isForeign := func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), asideName) }
 	for _, e := range entries {
 		info, err := e.Info()
-		if err == nil && strings.HasPrefix(e.Name(), filepath.Base(path)+asideMark) && time.Since(info.ModTime()) > asideLife {
-			_ = os.RemoveAll(filepath.Join(filepath.Dir(path), e.Name())) // the next sweep tries again
+		if err != nil || !strings.HasPrefix(e.Name(), filepath.Base(path)+asideMark) || time.Since(info.ModTime()) <= asideLife {
+			continue
+		}
+		folder := filepath.Join(filepath.Dir(path), e.Name())
+		if files, err := os.ReadDir(folder); err == nil && !slices.ContainsFunc(files, isForeign) {
+			_ = os.RemoveAll(folder) // the next sweep tries again
 		}
 	}
 }

@@ -94,7 +94,7 @@ func lake(ctx context.Context, s launch.Store) (*tables.Lake, error) {
 
 func lakeTable(t *tables.LakeTable) string { return lakeView + "." + flavour.Ident(t.Name) }
 
-// at returns the address of a key.
+// address returns the address of a key as a text in SQL.
 func (l *lakes) address(key string) string {
 	return flavour.Quote("s3://" + l.store.Bucket + "/" + key)
 }

@@ -50,12 +50,17 @@ func openOwn(path string, settings map[string]string) func(ctx context.Context, 
 		for k, v := range settings {
 			query.Set(k, v)
 		}
-		c, err := driver.NewConnector(file+"?"+query.Encode(), nil)
+		dsn := file + "?" + query.Encode()
+		if u, err := url.Parse(dsn); err != nil || u.RawQuery != query.Encode() { // the driver would lose the settings
+			problem := "has a character such as % or #, which DuckDB's driver does not accept for own tables"
+			return nil, fault.Misuse(path, problem, "use another name")
+		}
+		c, err := driver.NewConnector(dsn, nil)
 		if err != nil {
 			return nil, unreachable(path+ownFile, err)
 		}
 		o := &ownTables{DatabaseSQL: sqlengine.DatabaseSQL{DB: sql.OpenDB(c)}, file: file}
-		db := o.DB.(*sql.DB) //nolint:forcetypeassert // Over was set to it above
+		db := o.DB.(*sql.DB) //nolint:forcetypeassert // DB was set to it above
 		db.SetMaxIdleConns(64)
 		out := &tables.Tables{Describe: o.describe, Load: o.load, Size: o.size, Close: func() error { return errors.Join(db.Close(), c.Close()) }}
 		out.Loaded = func(ctx context.Context, t *tables.Table) int64 { // DuckDB's file is about as large as the Parquet file
@@ -88,7 +93,7 @@ type ownTables struct {
 func (o *ownTables) load(ctx context.Context, t *tables.Table) error {
 	before, _ := o.size(ctx) // 0 = the file is new
 	o.before.Store(before)
-	if err := o.Exec(ctx, "CREATE TABLE "+flavour.Ident(t.Name)+" AS SELECT * FROM read_parquet("+flavour.Quote(t.Parquet)+")"); err != nil {
+	if err := o.Exec(ctx, "CREATE TABLE "+flavour.Ident(t.Name)+" AS SELECT * FROM read_parquet("+fileList([]string{t.Parquet})+")"); err != nil {
 		return err
 	}
 	// DuckDB may refuse while other queries run. Then the rows are in its log, on disk.
@@ -152,7 +157,7 @@ func (o *ownTables) groups(ctx context.Context, t *tables.Table) (groups []*ownG
 	option := ", filename = '" + fileColumn + "')"
 	for _, g := range t.Groups {
 		columns := lists.Map(g.Columns, func(c string) string { return flavour.Quote(c) + ": 'VARCHAR'" })
-		groups = append(groups, &ownGroup{files: g.Files, names: g.Columns, from: "read_csv(" + list(g.Files) + ", auto_detect = false, header = true, delim = " + flavour.Quote(g.Delimiter) +
+		groups = append(groups, &ownGroup{files: g.Files, names: g.Columns, from: "read_csv(" + fileList(g.Files) + ", auto_detect = false, header = true, delim = " + flavour.Quote(g.Delimiter) +
 			`, quote = '"', escape = '"', nullstr = '', allow_quoted_nulls = false, strict_mode = true, max_line_size = 16777216, columns = {` + strings.Join(columns, ", ") + "}, hive_partitioning = false" + option})
 	}
 	if t.CSV {
@@ -161,12 +166,12 @@ func (o *ownTables) groups(ctx context.Context, t *tables.Table) (groups []*ownG
 	rows = map[string]int64{}
 	for _, file := range t.Files {
 		g := &ownGroup{files: []string{file}}
-		err := o.Rows(ctx, "DESCRIBE SELECT * FROM read_parquet("+flavour.Quote(file)+", hive_partitioning = false)", nil, func(row []any) error {
+		err := o.Rows(ctx, "DESCRIBE SELECT * FROM read_parquet("+fileList(g.files)+", hive_partitioning = false)", nil, func(row []any) error {
 			g.names, g.kinds = append(g.names, fmt.Sprint(row[0])), append(g.kinds, fmt.Sprint(row[1]))
 			return nil
 		})
 		if err == nil {
-			err = o.Rows(ctx, "SELECT num_rows FROM parquet_file_metadata("+flavour.Quote(file)+")", nil, func(row []any) error {
+			err = o.Rows(ctx, "SELECT num_rows FROM parquet_file_metadata("+fileList(g.files)+")", nil, func(row []any) error {
 				rows[file], err = sqlengine.AsInteger(row[0])
 				return err
 			})
@@ -181,7 +186,7 @@ func (o *ownTables) groups(ctx context.Context, t *tables.Table) (groups []*ownG
 		}
 	}
 	for _, g := range groups {
-		g.from = "read_parquet(" + list(g.files) + ", hive_partitioning = false" + option
+		g.from = "read_parquet(" + fileList(g.files) + ", hive_partitioning = false" + option
 	}
 	return groups, rows, nil
 }
@@ -322,7 +327,7 @@ func (o *ownTables) measureTexts(ctx context.Context, t *tables.Table) error {
 			}
 			texts = append(texts, text+"::VARCHAR")
 		}
-		all := "SELECT " + strings.Join(texts, ", ") + " FROM read_parquet(" + flavour.Quote(t.Parquet)
+		all := "SELECT " + strings.Join(texts, ", ") + " FROM read_parquet(" + fileList([]string{t.Parquet})
 		if slices.ContainsFunc(t.Columns, func(c tables.Column) bool { return strings.EqualFold(c.Name, "file_row_number") }) {
 			return o.Rows(ctx, all+")", nil, f)
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// posts opens tables of values of SHEF messages. Only one transaction writes at a time: if two changed
-// one row at the same time, DuckDB would fail the second.
+// postTables opens tables of values of SHEF messages. Only one transaction writes at a time: if two changed one row at
+// the same time, DuckDB would refuse the second.
 type postTables struct{ *database }
 
 func postMethods() []posts.Method {

@@ -162,7 +162,7 @@ func (t *star) write(ctx context.Context, c *conn, files tables.StarFiles) (view
 	views = append(views, view(tables.StoreSales, parts))
 	for _, table := range []tables.StarTable{tables.DateDim, tables.Item} {
 		path := filepath.Join(t.homes(&t.Placement)[0], string(table)+".parquet")
-		err := c.Exec(ctx, "COPY (SELECT * FROM read_parquet("+list(files.Parquet[table])+")) TO "+flavour.Quote(path)+" (FORMAT parquet)")
+		err := c.Exec(ctx, "COPY (SELECT * FROM read_parquet("+fileList(files.Parquet[table])+")) TO "+flavour.Quote(path)+" (FORMAT parquet)")
 		if err != nil {
 			return nil, err
 		}
@@ -185,7 +185,7 @@ const (
 // DuckDB writes a folder for each value of a column with one statement. Each of these folders is a link
 // to the piece's folder, on the disk of the partition.
 func (t *star) partition(ctx context.Context, c *conn, facts []string) (files []string, err error) {
-	rows, err := sqlengine.QueryNumber(ctx, c, "SELECT count(*) FROM read_parquet("+list(facts)+")")
+	rows, err := sqlengine.QueryNumber(ctx, c, "SELECT count(*) FROM read_parquet("+fileList(facts)+")")
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +208,7 @@ func (t *star) partition(ctx context.Context, c *conn, facts []string) (files []
 		}
 	}
 	err = c.Exec(ctx, "SET GLOBAL partitioned_write_max_open_files = "+strconv.Itoa(len(folders)+1)+";\n"+
-		"COPY (SELECT *, hash(ss_ticket_number) % "+strconv.Itoa(len(folders))+" AS piece FROM read_parquet("+list(facts)+"))\nTO "+
+		"COPY (SELECT *, hash(ss_ticket_number) % "+strconv.Itoa(len(folders))+" AS piece FROM read_parquet("+fileList(facts)+"))\nTO "+
 		flavour.Quote(staging)+" (FORMAT parquet, ROW_GROUP_SIZE "+strconv.Itoa(2*rowGroup)+", PARTITION_BY (piece), OVERWRITE_OR_IGNORE)")
 	if err != nil {
 		return nil, err
@@ -248,12 +248,20 @@ func (t *star) files(each func(path int, name string, info os.FileInfo) error) e
 
 // view returns the statement that creates a view of Parquet files.
 func view(t tables.StarTable, paths []string) string {
-	return "CREATE VIEW " + starSchema + "." + string(t) + " AS SELECT * FROM read_parquet(" + list(paths) + ", hive_partitioning = false)"
+	return "CREATE VIEW " + starSchema + "." + string(t) + " AS SELECT * FROM read_parquet(" + fileList(paths) + ", hive_partitioning = false)"
 }
 
-// list returns a list of texts in SQL.
-func list(texts []string) string {
+// textList returns a list of texts in SQL.
+func textList(texts []string) string {
 	return "[" + flavour.Join(texts, ", ", flavour.Quote) + "]"
+}
+
+// fileList returns a list of files in SQL, for DuckDB's readers.
+func fileList(paths []string) string { return textList(lists.Map(paths, literalPath)) }
+
+// literalPath returns the pattern that matches only this path, because DuckDB's readers take each path as a pattern.
+func literalPath(path string) string {
+	return strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]").Replace(path)
 }
 
 // size returns the bytes of the facts on each path.
