@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -66,11 +67,20 @@ func (o *ownTables) load(ctx context.Context, t *tables.Table) error {
 		tables.Decimal: "Nullable(Decimal(%d, %d))",
 		tables.Date:    "Nullable(Date32)", tables.Time: "Nullable(DateTime64(6, 'UTC'))", tables.Text: "Nullable(String)",
 	})
+	dir, err := os.MkdirTemp("", "barograph-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // it contains only links
+	file, err := literalPath(dir, t.Parquet)
+	if err != nil {
+		return err
+	}
 	name := ident(t.Name)
 	for _, text := range []string{
 		"CREATE TABLE " + name + " (" + strings.Join(columns, ", ") + ") ENGINE = MergeTree ORDER BY tuple() " +
 			"SETTINGS " + tableSettings,
-		"INSERT INTO " + name + " SELECT * FROM file(" + quote(t.Parquet) + ", Parquet) SETTINGS " + ownReader,
+		"INSERT INTO " + name + " SELECT * FROM file(" + quote(file) + ", Parquet) SETTINGS " + ownReader,
 		"OPTIMIZE TABLE " + name + " FINAL",
 	} {
 		if err := o.Exec(ctx, text); err != nil {
