@@ -101,8 +101,8 @@ func (o *Origin) incomplete(ctx context.Context, keepLast bool) (func(archive.Ma
 		return nil //nolint:nilerr // the file is incomplete
 	}
 	err := o.pair(ctx, slices.Compact(paths), keepLast, end, func(p *pairing) {
-		for _, m := range p.different {
-			isIncomplete[digests[m.Line.File]] = true
+		for path := range p.lacking {
+			isIncomplete[digests[path]] = true
 		}
 	})
 	return func(m archive.Mark) bool { lacks, isRead := isIncomplete[m.Digest]; return lacks || !isRead }, err

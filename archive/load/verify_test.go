@@ -308,3 +308,21 @@ func TestPruneDuringALoad(t *testing.T) {
 		t.Errorf("the catalog counts %d records, %v", c.Digest().Records, err)
 	}
 }
+
+// TestPruneOfARecordInTwoFiles: Prune forgets each file that contains a deleted record. The mark of a file that stored
+// it would otherwise report more records than the archive has.
+func TestPruneOfARecordInTwoFiles(t *testing.T) {
+	dir := t.TempDir()
+	first, second := write(t, dir, "b.vsdb", line(0, 0, 1)+line(6, 0, 2)), write(t, dir, "a.vsdb", line(6, 0, 2))
+	stored := memory(t)
+	mustLoad(t, stored, load.Options{}, first)
+	mustLoad(t, stored, load.Options{}, second)
+	pruned := &spoilt{Archive: stored, records: func(b *record.Batch) *record.Batch { return b.Filter(func(i int) bool { return b.Lead[i] == 0 }) }}
+	p, err := load.Prune(t.Context(), pruned, "s", false, agree)
+	if err != nil || p.Lost != 1 || len(p.Files) != 2 {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	if v, err := load.Verify(t.Context(), pruned, "s"); err != nil || len(v.Problems) > 0 || v.Marks != 0 {
+		t.Errorf("after pruning: %+v, %v", v, err)
+	}
+}
