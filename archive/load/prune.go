@@ -80,8 +80,7 @@ func Prune(ctx context.Context, a archive.Archive, subset string, keepLast bool,
 	defer l.Close() //nolint:errcheck // everything is committed
 	if now, err := a.Catalog(ctx, subset); err != nil || now.Digest() != o.Catalog.Digest() || now.Files != o.Catalog.Files {
 		return nil, cmp.Or[error](err, &fault.Error{
-			Setting: "--prune", Problem: "another process changed subset " + subset + " meanwhile; nothing was changed",
-			Cure: "run it again when no load is in progress",
+			Setting: "--prune", Problem: "stored nothing, because a load changed subset " + subset + " meanwhile", Cure: "run it again",
 		})
 	}
 	_, err = l.Commit(ctx, c)

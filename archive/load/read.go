@@ -283,7 +283,9 @@ func (w *worker) read(ctx context.Context, f *File, src recordReader) error {
 // readError is the error of a file, or of a copied archive, that could not be read to its end.
 func (w *worker) readError(f *File, line int, err error) error {
 	if w.Origin != nil {
-		return &fault.Error{Setting: w.Origin.Name, Problem: "cannot be read to its end", Err: err, Cure: "run barograph verify " + w.Origin.Name + " --subset " + w.Origin.Subset + " to see what is damaged; restore a copy, or load the files again"}
+		cure := "run `barograph verify " + w.Origin.Name + " --subset " + w.Origin.Subset +
+			"` to see what is damaged; restore a copy, or load the files again"
+		return &fault.Error{Setting: w.Origin.Name, Problem: "cannot be read to its end", Err: err, Cure: cure}
 	}
 	return &fault.Error{File: f.Path, Line: line, Problem: "cannot be read to its end", Err: err, Cure: "check the file or fetch it again; it was not marked as loaded"}
 }

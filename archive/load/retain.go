@@ -137,12 +137,8 @@ func (m *Removal) count(b *record.Batch) {
 		}
 		g := &m.Groups[at]
 		g.Records++
-		if when.Before(g.First) {
-			g.First = when
-		}
-		if when.After(g.Last) {
-			g.Last = when
-		}
+		g.First = slices.MinFunc([]time.Time{g.First, when}, time.Time.Compare)
+		g.Last = slices.MaxFunc([]time.Time{g.Last, when}, time.Time.Compare)
 	}
 }
 

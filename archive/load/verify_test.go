@@ -301,7 +301,7 @@ func TestPruneDuringALoad(t *testing.T) {
 	mustLoad(t, stored, load.Options{}, write(t, dir, "a.vsdb", line(0, 0, 1)+line(6, 0, 2)))
 	pruned := &spoilt{Archive: stored, records: func(b *record.Batch) *record.Batch { return b.Filter(func(i int) bool { return i != 1 }) }}
 	a := &loadedMeanwhile{pruned, func() { mustLoad(t, stored, load.Options{}, write(t, dir, "b.vsdb", line(12, 0, 3))) }}
-	if _, err := load.Prune(t.Context(), a, "s", false, agree); err == nil || !strings.Contains(err.Error(), "another process changed subset s") {
+	if _, err := load.Prune(t.Context(), a, "s", false, agree); err == nil || !strings.Contains(err.Error(), "a load changed subset s meanwhile") {
 		t.Error(err)
 	}
 	if c, err := stored.Catalog(t.Context(), "s"); err != nil || c.Digest().Records != 3 {

@@ -265,7 +265,7 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, report 
 			_ = os.RemoveAll(created)
 		}
 	}()
-	defer a.Close() //nolint:errcheck // every commit is durable
+	defer a.Close()                        //nolint:errcheck // every commit is durable
 	quarantine, _ := os.Stat(j.quarantine) // nil = no file that the quarantine would replace
 	isReplaced := func(f string) bool { info, _ := os.Stat(f); return os.SameFile(info, quarantine) }
 	if q := j.quarantine; q != "" && (e.engines.Recognize(q) != "" || slices.ContainsFunc(files, isReplaced)) {

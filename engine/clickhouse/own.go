@@ -45,12 +45,14 @@ func (d *database) openOwn(ctx context.Context, keep bool) (*tables.Tables, erro
 	return &tables.Tables{
 		Load: o.load, Ask: o.ask,
 		Loaded: func(ctx context.Context, t *tables.Table) int64 {
-			text := "SELECT sum(rows) FROM system.parts WHERE active AND database = '" + ownDatabase + "' AND table = " + quote(t.Name)
+			text := "SELECT sum(rows) FROM system.parts WHERE active AND database = '" + ownDatabase + "' AND table = " +
+				quote(t.Name)
 			n, _ := sqlengine.QueryNumber(ctx, o, text) // 0 = not known
 			return n
 		},
 		Running: func(ctx context.Context) (step string, done, all int64) {
-			text := "SELECT 'merging ' || toString(num_parts) || ' parts', toInt64(1000 * progress), toInt64(1000) FROM system.merges WHERE database = '" + ownDatabase + "' ORDER BY rows_read DESC LIMIT 1"
+			text := "SELECT 'merging ' || toString(num_parts) || ' parts', toInt64(1000 * progress), toInt64(1000) " +
+				"FROM system.merges WHERE database = '" + ownDatabase + "' ORDER BY rows_read DESC LIMIT 1"
 			return sqlengine.Running(ctx, o, text)
 		},
 		Size: func(ctx context.Context) (int64, error) {

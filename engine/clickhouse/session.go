@@ -167,10 +167,7 @@ func orNull[T any](c *proto.ColNullable[T], i int) any {
 }
 
 // A block has at most blockRows rows. A row is the last one if the texts of the block then have blockBytes or more.
-const (
-	blockRows  = 1 << 16
-	blockBytes = 1 << 26
-)
+const blockRows, blockBytes = 1 << 16, 1 << 26
 
 // insert stores rows in blocks.
 func (p *pool) insert(ctx context.Context, table string, cols []sqlengine.Column, next sqlengine.Next) error {

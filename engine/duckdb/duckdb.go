@@ -141,7 +141,7 @@ func place(path string, readOnly bool) (file string, err error) {
 
 func unreachable(path string, err error) error {
 	switch text := err.Error(); {
-	case damaged.MatchString(text) || strings.Contains(text, "not a valid DuckDB database file") && hasHeader(path):
+	case isDamage(text) || strings.Contains(text, "not a valid DuckDB database file") && hasHeader(path):
 		return engine.DamagedError(path, err)
 	case strings.Contains(text, "WAL does not match database file"):
 		return engine.StaleLogError(path+".wal", path)
@@ -159,7 +159,7 @@ func (db *database) explain(err error) error {
 	case strings.Contains(text, "Out of Memory Error"): // the advice after its first line is for DuckDB's own shell
 		text, _, _ = strings.Cut(text, "\n")
 		return &fault.Error{File: db.path, Err: errors.New(text), Cure: "raise the limit with the parameter memory_limit of the URL, for example memory_limit=4GB"}
-	case damaged.MatchString(text):
+	case isDamage(text):
 		return engine.DamagedError(db.path, err)
 	}
 	return err
@@ -168,7 +168,12 @@ func (db *database) explain(err error) error {
 // damaged matches DuckDB's errors about a file whose content has changed.
 var damaged = regexp.MustCompile(`(?i)corrupt|FATAL Error|INTERNAL Error|Serialization Error|database has been invalidated|Failed to deserialize|is out of range of the file`)
 
-// identify returns DuckDB's name of the file.
+// quoted matches names in DuckDB's errors, for example the path of a file in a folder called "corrupt".
+var quoted = regexp.MustCompile(`"[^"]*"`)
+
+func isDamage(text string) bool { return damaged.MatchString(quoted.ReplaceAllString(text, "")) }
+
+// identify finds DuckDB's name of the file.
 func (db *database) identify(ctx context.Context) error {
 	name, err := sqlengine.QueryTexts(ctx, pool{db}, "SELECT current_database()")
 	db.alias = strings.Join(name, "")

@@ -29,7 +29,8 @@ func (k kvTables) dialect() *sqlengine.KVDialect {
 		Merge:       func(doc, param string) string { return "json_merge_patch(" + doc + ", " + param + ")" },
 		AtPath:      func(doc, path string) string { return "json_extract_string(" + doc + ", " + path + ")" },
 		MaxParams:   65535,
-		Begin:       map[kv.IsolationLevel][]string{kv.RepeatableRead: {"BEGIN TRANSACTION"}}, // snapshots: transactions that write different records do not see each other
+		// Snapshots: transactions that write different records do not see each other.
+		Begin: map[kv.IsolationLevel][]string{kv.RepeatableRead: {"BEGIN TRANSACTION"}},
 	}
 }
 
@@ -96,7 +97,8 @@ func (c *conn) execute(ctx context.Context, raw mapping.PreparedStatement, reply
 func (s *session) DuplicateKey(err error) bool {
 	e, ok := errors.AsType[*refused](err)
 	return ok && (e.kind == mapping.ErrorTypeConstraint && strings.Contains(e.text, "violates primary key constraint") ||
-		(e.kind == mapping.ErrorTypeConstraint || e.kind == mapping.ErrorTypeTransaction) && strings.Contains(e.text, "PRIMARY KEY or UNIQUE constraint violation"))
+		(e.kind == mapping.ErrorTypeConstraint || e.kind == mapping.ErrorTypeTransaction) &&
+			strings.Contains(e.text, "PRIMARY KEY or UNIQUE constraint violation"))
 }
 
 // Conflict reports whether another transaction has changed a row that this one would change.
@@ -191,4 +193,5 @@ func conflict(err error) bool {
 	return ok && e.kind == mapping.ErrorTypeTransaction && conflicts.MatchString(e.text)
 }
 
-var conflicts = regexp.MustCompile(`^TransactionContext Error: (Failed to commit: )?(Conflict on (update|tuple deletion)|Catalog write-write conflict)`)
+var conflicts = regexp.MustCompile(`^TransactionContext Error: (Failed to commit: )?` +
+	`(Conflict on (update|tuple deletion)|Catalog write-write conflict)`)

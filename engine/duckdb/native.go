@@ -250,11 +250,10 @@ func newError(kind mapping.ErrorType, message string) error {
 // Exec runs statements and ignores their replies.
 func (c *conn) Exec(ctx context.Context, text string, args ...any) error {
 	r, err := c.query(ctx, text, args...)
-	if err != nil {
-		return err
+	if err == nil {
+		r.close()
 	}
-	r.close()
-	return nil
+	return err
 }
 
 // Rows passes each row of a reply to f.

@@ -153,3 +153,20 @@ func TestOwnFileThatTheDriverMisreads(t *testing.T) {
 		}
 	}
 }
+
+// TestDecimalsThatNoTypeContains: the error names the types of both files, not a type that nobody wrote.
+func TestDecimalsThatNoTypeContains(t *testing.T) {
+	own, dir := ownTables(t, ":memory:"), t.TempDir()
+	table := &tables.Table{Name: "t", Root: dir}
+	for i, kind := range []string{"DECIMAL(38, 0)", "DECIMAL(10, 5)"} {
+		table.Files = append(table.Files, filepath.Join(dir, fmt.Sprint(i, ".parquet")))
+		text := "COPY (SELECT 1::" + kind + " AS n) TO " + flavour.Quote(table.Files[i]) + " (FORMAT parquet)"
+		if err := own.Ask(t.Context(), text, func([]any) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "is a decimal(10, 5), and a decimal(38, 0) in " + table.Files[0]
+	if _, err := own.Describe(t.Context(), table); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+}

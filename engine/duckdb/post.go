@@ -57,8 +57,8 @@ func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, err
 		return nil, err
 	}
 	return sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
-		Dialect: postDialect(), Methods: postMethods(), Connect: p.connect, Begin: "BEGIN TRANSACTION", MaxRows: 64, ReadOnly: p.readOnly, WriteLock: &p.writing,
-		Size: p.size, Maintain: p.tend,
+		Dialect: postDialect(), Methods: postMethods(), Connect: p.connect, Begin: "BEGIN TRANSACTION", MaxRows: 64,
+		ReadOnly: p.readOnly, WriteLock: &p.writing, Size: p.size, Maintain: p.tend,
 	}, t)
 }
 
