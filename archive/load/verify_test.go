@@ -2,6 +2,7 @@ package load_test
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
@@ -324,5 +326,35 @@ func TestPruneOfARecordInTwoFiles(t *testing.T) {
 	}
 	if v, err := load.Verify(t.Context(), pruned, "s"); err != nil || len(v.Problems) > 0 || v.Marks != 0 {
 		t.Errorf("after pruning: %+v, %v", v, err)
+	}
+}
+
+// lostCatalog is an archive whose catalog cannot be read.
+type lostCatalog struct{ archive.Archive }
+
+func (lostCatalog) Catalog(context.Context, string) (*design.Catalog, error) {
+	return nil, engine.DamagedError("a.db", errors.New("the catalog is damaged"))
+}
+
+// TestSalvageWithoutCatalog: the records are copied even if the catalog cannot be read, and the result reports that.
+func TestSalvageWithoutCatalog(t *testing.T) {
+	dir := t.TempDir()
+	from, to := memory(t), memory(t)
+	files := []string{write(t, dir, "a.vsdb", line(0, 0, 1)+line(6, 0, 2)), write(t, dir, "b.vsdb", line(12, 0, 3)+line(12, 0, 4))}
+	mustLoad(t, from, load.Options{OnConflict: load.Keep}, files...)
+	s, err := load.Salvage(t.Context(), lostCatalog{from}, "s", "a.db", to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Records != 4 || s.Copied != 3 || len(s.Files) != 2 || len(s.Losses) != 1 || s.Losses[0].Place != "the catalog" || len(s.Missing) != 1 ||
+		!strings.Contains(s.Missing[0], "counts 4 records, 3 were copied, 1 have the identity") {
+		t.Errorf("%+v", s)
+	}
+	if v, err := load.Verify(t.Context(), to, "s"); err != nil || len(v.Problems) > 0 || v.Found.Records != 3 {
+		t.Errorf("%+v, %v", v, err)
+	}
+	empty := &spoilt{Archive: from, catalog: func(c *design.Catalog) { *c = *design.NewCatalog("s") }} // the catalog's row is lost
+	if s, err := load.Salvage(t.Context(), empty, "s", "a.db", memory(t)); err != nil || s.Copied != 3 || len(s.Missing) == 0 {
+		t.Errorf("%+v, %v", s, err)
 	}
 }
