@@ -26,13 +26,15 @@ type Options struct {
 	Rehash bool
 	// KeepLast accepts a last line without a line end as complete. Files with quarantined lines are
 	// then read again.
-	KeepLast   bool
-	Accept     func(lineType string) bool // which line types are stored; nil = all
-	ParseCache *ParseCache                // batches of files that were parsed before; nil = none
-	Origin     *Origin                    // an archive that is copied; nil = files are loaded
-	Log        *slog.Logger               // nil = discard
-	Progress   func(Progress)             // called after every batch and commit, in one goroutine
-	Reject     func(record.Reject)        // called for every quarantined line, in order
+	KeepLast bool
+	// Accept decides which line types are stored; nil = all. A file counts as loaded also if Accept excluded some of its
+	// lines: a later load into the same subset skips it, whatever its Accept.
+	Accept     func(lineType string) bool
+	ParseCache *ParseCache         // batches of files that were parsed before; nil = none
+	Origin     *Origin             // an archive that is copied; nil = files are loaded
+	Log        *slog.Logger        // nil = discard
+	Progress   func(Progress)      // called after every batch and commit, in one goroutine
+	Reject     func(record.Reject) // called for every quarantined line, in order
 
 	// Loading describes this load. Commits before the last one write it into the catalog, to show that
 	// the archive is not complete; nil = nothing is written.

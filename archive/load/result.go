@@ -92,7 +92,7 @@ func (r *Result) Text(out io.Writer) error {
 		fmt.Fprintf(w, "in quarantine\t%d of %d lines of %s, which was loaded at %s UTC\n", m.Quarantined, m.Read, fault.Name(m.Path), m.Loaded.UTC().Format(time.DateTime))
 	}
 	for _, t := range slices.Sorted(maps.Keys(r.NotAccepted)) {
-		fmt.Fprintf(w, "not loaded\t%d lines of %s, which the load_spec does not request\n", r.NotAccepted[t], t)
+		fmt.Fprintf(w, "not loaded\t%d lines of %s, which the load_spec does not request; later loads into this subset skip these files\n", r.NotAccepted[t], t)
 	}
 	for _, columns := range slices.Sorted(maps.Keys(r.OmittedColumns)) {
 		fmt.Fprintf(w, "omitted\t%s: no design stores these columns (%s)\n", columns, english.Plural(int(r.OmittedColumns[columns]), "line", ""))

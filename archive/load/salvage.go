@@ -58,8 +58,8 @@ func Salvage(
 	}
 	s.Copied, s.Missing = sum.Catalog.Digest().Records, catalog.Differences(sum.Catalog)
 	if isCatalogLost {
-		s.Missing = []string{fmt.Sprintf("unknown without the catalog: the list of loaded files counts %d records, %d were copied, "+
-			"%d have the identity of a copied record and other values", s.Records, s.Copied, sum.Conflicts)}
+		s.Missing = []string{fmt.Sprintf("unknown without the catalog: the list of loaded files counts %d records, "+
+			"%d were copied, %d conflict with a copied record", s.Records, s.Copied, sum.Conflicts)}
 	}
 	return s, errors.Join(sum.Failed...)
 }

@@ -347,7 +347,7 @@ func TestSalvageWithoutCatalog(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.Records != 4 || s.Copied != 3 || len(s.Files) != 2 || len(s.Losses) != 1 || s.Losses[0].Place != "the catalog" || len(s.Missing) != 1 ||
-		!strings.Contains(s.Missing[0], "counts 4 records, 3 were copied, 1 have the identity") {
+		!strings.Contains(s.Missing[0], "counts 4 records, 3 were copied, 1 conflict with") {
 		t.Errorf("%+v", s)
 	}
 	if v, err := load.Verify(t.Context(), to, "s"); err != nil || len(v.Problems) > 0 || v.Found.Records != 3 {
