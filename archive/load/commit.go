@@ -64,14 +64,6 @@ func (r *loadRun) commit(ctx context.Context) error {
 	return nil
 }
 
-// pollCommit takes the outcome of the commit in flight if it has finished.
-func (r *loadRun) pollCommit(ctx context.Context) error {
-	if r.inFlight == nil || len(r.inFlight.outcome) == 0 {
-		return nil
-	}
-	return r.await(ctx)
-}
-
 // await waits until no commit is in flight. If the archive has records with different values, await
 // resolves these conflicts and repeats the commit.
 func (r *loadRun) await(ctx context.Context) error {

@@ -26,13 +26,15 @@ type Options struct {
 	Rehash bool
 	// KeepLast accepts a last line without a line end as complete. Files with quarantined lines are
 	// then read again.
-	KeepLast   bool
-	Accept     func(lineType string) bool // which line types are stored; nil = all
-	ParseCache *ParseCache                // batches of files that were parsed before; nil = none
-	Origin     *Origin                    // an archive that is copied; nil = files are loaded
-	Log        *slog.Logger               // nil = discard
-	Progress   func(Progress)             // called after every batch and commit, in one goroutine
-	Reject     func(record.Reject)        // called for every quarantined line, in order
+	KeepLast bool
+	// Accept decides which line types are stored; nil = all. A file counts as loaded also if Accept excluded some of its
+	// lines: a later load into the same subset skips it, whatever its Accept.
+	Accept     func(lineType string) bool
+	ParseCache *ParseCache         // batches of files that were parsed before; nil = none
+	Origin     *Origin             // an archive that is copied; nil = files are loaded
+	Log        *slog.Logger        // nil = discard
+	Progress   func(Progress)      // called after every batch and commit, in one goroutine
+	Reject     func(record.Reject) // called for every quarantined line, in order
 
 	// Loading describes this load. Commits before the last one write it into the catalog, to show that
 	// the archive is not complete; nil = nothing is written.
@@ -129,7 +131,7 @@ func Run(ctx context.Context, a archive.Archive, subset string, paths []string, 
 	if err != nil {
 		return nil, err
 	}
-	if !o.ParseCache.HasFiles() {
+	if !o.ParseCache.sharesBatches() {
 		r.release = release
 	}
 	r.window, r.spare = newWindow(subset, r.onExisting, r.release), newWindow(subset, r.onExisting, r.release)
@@ -258,7 +260,9 @@ func (r *loadRun) addBatch(ctx context.Context, f *File, b *record.Batch) error 
 		return nil
 	}
 	if r.options.OnConflict == Keep && !b.KeepConflicts {
-		b.KeepConflicts = true
+		marked := *b // a copy, because a cache may pass b to other loads
+		marked.KeepConflicts = true
+		b = &marked
 	}
 	m := r.mark(f)
 	r.progress.Read += int64(b.Lines)
@@ -288,11 +292,11 @@ func (r *loadRun) addBatch(ctx context.Context, f *File, b *record.Batch) error 
 	r.window.add(b)
 	r.progress.Bytes = r.finishedBytes + f.Offset
 	r.report()
-	if err := r.pollCommit(ctx); err != nil {
-		return err
-	}
-	if r.window.rows >= r.options.Window || r.window.bytes >= maxWindowBytes {
+	switch {
+	case r.window.rows >= r.options.Window || r.window.bytes >= maxWindowBytes:
 		return r.commit(ctx)
+	case r.inFlight != nil && len(r.inFlight.outcome) > 0: // the commit in flight has finished
+		return r.await(ctx)
 	}
 	return nil
 }
@@ -337,7 +341,7 @@ func (r *loadRun) finishFile(ctx context.Context, f *File) error {
 		r.seenDigests[f.Digest] = true
 	default:
 		m := r.mark(f)
-		m.Stamp(time.Now(), f.Time)
+		m.Loaded, m.Modified = time.Now().UTC(), f.Time.UTC()
 		r.seenDigests[f.Digest] = true
 		r.complete = append(r.complete, m)
 		if m.Quarantined > 0 {
@@ -347,7 +351,7 @@ func (r *loadRun) finishFile(ctx context.Context, f *File) error {
 			return err
 		}
 		if r.options.Origin != nil {
-			r.options.Origin.describe(r.window.catalog)
+			r.options.Origin.describe(r.window.catalog, r.summary.Before.Trimmed)
 		}
 		// an empty list replaces the one of an earlier load, which quarantined lines of this file
 		if r.rejects[f.Path] != nil || r.marks.cached(f.Digest).Quarantined > 0 {

@@ -36,16 +36,12 @@ func newMarks(ctx context.Context, a archive.Archive, subset string, maxMarks in
 			return m, err
 		}
 	}
-	if m.all, err = a.Marks(ctx, subset); err != nil {
-		return nil, err
-	}
-	if m.all == nil {
-		m.all = []archive.Mark{}
-	}
-	for _, one := range m.all {
+	all, err := a.Marks(ctx, subset)
+	m.all = append([]archive.Mark{}, all...) // not nil
+	for _, one := range all {
 		m.byDigest[one.Digest] = one
 	}
-	return m, nil
+	return m, err
 }
 
 // find returns the mark of a file's bytes, if there is one.

@@ -42,15 +42,18 @@ func (o *Origin) Bytes() (n int64) {
 
 func (o *Origin) digest() string { return o.Catalog.Digest().String() }
 
-// isContained reports whether an archive with these marks and this catalog contains the subset.
+// isContained reports whether an archive with these marks and this catalog contains the subset. A catalog without
+// records proves nothing: a damaged origin may have lost its catalog.
 func (o *Origin) isContained(marks map[string]archive.Mark, c *design.Catalog) bool {
 	missing := lists.Filter(o.Marks, func(m archive.Mark) bool { _, ok := marks[m.Digest]; return !ok })
-	return missing == nil && c.Digest() == o.Catalog.Digest()
+	return missing == nil && c.Digest() == o.Catalog.Digest() && c.Digest().Records > 0
 }
 
-// describe copies what is known about the files into a catalog.
-func (o *Origin) describe(c *design.Catalog) {
-	c.Trimmed, c.TrimmedBefore = o.Catalog.Trimmed, o.Catalog.TrimmedBefore // the copied marks count the trimmed records, too
+// describe copies what is known about the files into the catalog of a commit. The copied marks also count trimmed
+// records. earlier is the number of trimmed records that the archive counts already, for example those of an earlier
+// copy.
+func (o *Origin) describe(c *design.Catalog, earlier int64) {
+	c.Trimmed, c.TrimmedBefore = max(o.Catalog.Trimmed-earlier, 0), o.Catalog.TrimmedBefore
 	for _, q := range o.Catalog.Quarantine {
 		c.AddQuarantine(q)
 	}

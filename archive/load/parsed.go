@@ -24,13 +24,16 @@ func NewParseCache(maxBytes int) *ParseCache {
 }
 
 // HasFiles reports whether a finished reading stored all files. It must not be called during the first reading.
-func (p *ParseCache) HasFiles() bool {
+func (p *ParseCache) HasFiles() bool { return p.sharesBatches() && len(p.files) > 0 }
+
+// sharesBatches reports whether the cache may store the batches of a reading. Nobody may then recycle their memory.
+func (p *ParseCache) sharesBatches() bool {
 	if p == nil {
 		return false
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.files) > 0
+	return p.files != nil
 }
 
 // add stores a batch.

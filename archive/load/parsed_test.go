@@ -1,6 +1,7 @@
 package load_test
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
@@ -47,6 +48,29 @@ func TestParsed(t *testing.T) {
 		}
 		if s := mustLoad(t, a, load.Options{ParseCache: all}, files...); len(s.Skipped) != len(files)-len(want.Failed) {
 			t.Errorf("a second time: %+v", s)
+		}
+	}
+}
+
+// A load may be the first reading that fills the cache. It does not recycle the batches that the cache has stored. A
+// load with Keep does not change them either: the next load uses its own policy.
+func TestLoadFillsTheCache(t *testing.T) {
+	dir := t.TempDir()
+	var files, others []string
+	for i := range 50 {
+		files = append(files, write(t, dir, fmt.Sprintf("%02d.vsdb", i), line(0, i, float64(i))+line(6, i, 2)+line(0, i, 3)))
+		others = append(others, write(t, dir, fmt.Sprintf("other%02d.vsdb", i), line(12, i, 7)+line(18, i, 8)+line(24, i, 9)))
+	}
+	clean := memory(t)
+	mustLoad(t, clean, load.Options{}, files...)
+	cache := load.NewParseCache(1 << 20)
+	for i, o := range []load.Options{{Window: 7}, {Window: 7}, {OnConflict: load.Keep}, {}} {
+		o.ParseCache = cache
+		a := memory(t)
+		s := mustLoad(t, a, o, files...)
+		mustLoad(t, memory(t), load.Options{}, others...) // it uses the memory of recycled batches
+		if o.OnConflict != load.Keep && (digest(t, a) != digest(t, clean) || s.Kept != 0) {
+			t.Errorf("load %d: %d records stored, %d kept; the archive differs from one without a cache", i, s.Stored, s.Kept)
 		}
 	}
 }

@@ -1,12 +1,14 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // PruneResult describes what Prune did, or refused to do.
@@ -16,7 +18,7 @@ type PruneResult struct {
 	Files []archive.Mark // files that the archive no longer knows; the next load reads them again
 }
 
-// Err returns an error if more than this percentage of the records were deleted. preview reports a Prune that has not run.
+// Err returns an error if more than limit percent of the records were deleted. preview = Prune has not run.
 func (p *PruneResult) Err(limit float64, preview bool) error {
 	if float64(p.Lost)*100 <= limit*float64(p.Total) {
 		return nil
@@ -27,7 +29,7 @@ func (p *PruneResult) Err(limit float64, preview bool) error {
 	}
 	return &fault.Status{Code: code, Err: &fault.Error{
 		Setting: "--prune",
-		Problem: fmt.Sprintf(what+": %d of %d records were deleted, which is more than %g %%", p.Lost, p.Total, limit),
+		Problem: fmt.Sprintf("%s: %d of %d records were deleted, which is more than %g %%", what, p.Lost, p.Total, limit),
 		Cure:    "if they were deleted by mistake, restore a copy; if on purpose, add --force",
 	}}
 }
@@ -63,7 +65,7 @@ func Prune(ctx context.Context, a archive.Archive, subset string, keepLast bool,
 	found.Objects, found.Files = contents.Objects, archive.SumMarks(o.Marks)
 	c := archive.Commit{Catalog: found, ReplaceCatalog: true}
 	for _, m := range o.Marks {
-		if incomplete[m.Path] {
+		if incomplete(m) {
 			out.Files = append(out.Files, m)
 			c.Complete = append(c.Complete, m.Removal())
 		}
@@ -76,29 +78,33 @@ func Prune(ctx context.Context, a archive.Archive, subset string, keepLast bool,
 		return nil, err
 	}
 	defer l.Close() //nolint:errcheck // everything is committed
+	if now, err := a.Catalog(ctx, subset); err != nil || now.Digest() != o.Catalog.Digest() || now.Files != o.Catalog.Files {
+		return nil, cmp.Or[error](err, &fault.Error{
+			Setting: "--prune", Problem: "stored nothing, because a load changed subset " + subset + " meanwhile", Cure: "run it again",
+		})
+	}
 	_, err = l.Commit(ctx, c)
 	return out, err
 }
 
-// incomplete finds the files, by path, of which the archive lacks records, and those that cannot be
-// read or have changed.
-func (o *Origin) incomplete(ctx context.Context, keepLast bool) (map[string]bool, error) {
-	out, digests := map[string]bool{}, map[string]string{}
-	var paths []string
-	for _, m := range o.Marks {
-		paths, digests[m.Path] = append(paths, m.Path), m.Digest
-	}
+// incomplete reads the files again. It returns a function that reports whether the archive lacks records of a mark's
+// file, or whether no path has the file's bytes any more. A path has two marks if its file was loaded, changed and
+// loaded again.
+func (o *Origin) incomplete(ctx context.Context, keepLast bool) (func(archive.Mark) bool, error) {
+	digests, isIncomplete := map[string]string{}, map[string]bool{} // digests by path, as they are now
+	paths := lists.Map(o.Marks, func(m archive.Mark) string { return m.Path })
 	slices.Sort(paths)
 	end := func(f *File) error {
-		out[f.Path] = out[f.Path] || f.Err != nil || f.Digest != digests[f.Path]
-		return nil //nolint:nilerr // the file is in out
+		digests[f.Path] = f.Digest
+		isIncomplete[f.Digest] = isIncomplete[f.Digest] || f.Err != nil
+		return nil //nolint:nilerr // the file is incomplete
 	}
 	err := o.pair(ctx, slices.Compact(paths), keepLast, end, func(p *pairing) {
-		for _, m := range p.different {
-			out[m.Line.File] = true
+		for path := range p.lacking {
+			isIncomplete[digests[path]] = true
 		}
 	})
-	return out, err
+	return func(m archive.Mark) bool { lacks, isRead := isIncomplete[m.Digest]; return lacks || !isRead }, err
 }
 
 // pair compares the records of files with the archive's, in several passes to bound its memory. It calls f after each.

@@ -33,7 +33,7 @@ type File struct {
 	Path   string
 	Digest string // digest of its bytes
 	Bytes  int64
-	Time   time.Time // modification time before its bytes were read
+	Time   time.Time // modification time; zero if a later change could have the same time, see archive.Mark.Modified
 	Err    error     // why reading ended early; nil if it did not
 	Offset int64     // approximate end of the current batch, of Bytes
 
@@ -283,7 +283,9 @@ func (w *worker) read(ctx context.Context, f *File, src recordReader) error {
 // readError is the error of a file, or of a copied archive, that could not be read to its end.
 func (w *worker) readError(f *File, line int, err error) error {
 	if w.Origin != nil {
-		return &fault.Error{Setting: w.Origin.Name, Problem: "cannot be read to its end", Err: err, Cure: "run barograph verify " + w.Origin.Name + " --subset " + w.Origin.Subset + " to see what is damaged; restore a copy, or load the files again"}
+		cure := "run `barograph verify " + w.Origin.Name + " --subset " + w.Origin.Subset +
+			"` to see what is damaged; restore a copy, or load the files again"
+		return &fault.Error{Setting: w.Origin.Name, Problem: "cannot be read to its end", Err: err, Cure: cure}
 	}
 	return &fault.Error{File: f.Path, Line: line, Problem: "cannot be read to its end", Err: err, Cure: "check the file or fetch it again; it was not marked as loaded"}
 }
@@ -308,7 +310,9 @@ func (w *worker) identify(f *File) *formats.File {
 		f.Err = err
 		return nil
 	}
-	f.Time = file.Modified
+	if time.Since(file.Modified) > archive.TimestampGranularity {
+		f.Time = file.Modified
+	}
 	if f.Digest, f.Bytes, f.Err = w.digest(file); f.Err != nil {
 		file.Close() //nolint:errcheck // nothing was written
 		return nil

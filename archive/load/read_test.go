@@ -1,6 +1,7 @@
 package load
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -63,5 +64,30 @@ func TestFilesAreNotReadFarAhead(t *testing.T) {
 	}
 	if opened.Load() != 50 || taken.Load() != 50 {
 		t.Errorf("%d files opened, %d taken, want 50", opened.Load(), taken.Load())
+	}
+}
+
+// A modification time identifies a version of a file only if a later change cannot have the same time. What counts is
+// when the file was read, not when its load finished.
+func TestTimeOfAnotherChange(t *testing.T) {
+	dir, hour := t.TempDir(), time.Now().Add(-time.Hour).Truncate(time.Second)
+	for name, modified := range map[string]time.Time{"old.vsdb": hour, "new.vsdb": hour.Add(2 * time.Hour)} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.WriteFile(path, []byte("V01 x\n"), 0o600), os.Chtimes(path, modified, modified)); err != nil {
+			t.Fatal(err)
+		}
+		want := modified
+		if name == "new.vsdb" {
+			want = time.Time{}
+		}
+		err := Read(t.Context(), []string{path}, ReadOptions{}, func(*File, *record.Batch) error { return nil }, func(f *File) error {
+			if !f.Time.Equal(want) {
+				t.Errorf("%s: %s, want %s", name, f.Time, want)
+			}
+			return f.Err
+		})
+		if err != nil {
+			t.Error(err)
+		}
 	}
 }

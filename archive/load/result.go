@@ -63,9 +63,11 @@ func (s *Summary) Result(ctx context.Context, a archive.Archive, subset string, 
 		return nil, err
 	}
 	out := &Result{
-		Subset: subset, Files: len(s.Files), Skipped: len(s.Skipped), Read: s.Read, Stored: s.Stored, Duplicates: s.Duplicates, Conflicts: s.Conflicts,
-		Quarantined: s.Quarantined, Kept: s.Kept, Bytes: s.Bytes, Seconds: s.Elapsed.Seconds(), NotAccepted: s.NotAccepted, OmittedColumns: s.OmittedColumns, ShortenedTexts: s.ShortenedTexts, SkippedWithQuarantine: s.SkippedWithQuarantine, IncompleteFiles: s.IncompleteFiles,
-		Design: string(n), Records: s.Catalog.Records(), Objects: s.Catalog.Objects, Object: n.Objects(), Digest: s.Catalog.Digest().String(), BytesOnDisk: size,
+		Subset: subset, Design: string(n), Files: len(s.Files), Skipped: len(s.Skipped), Read: s.Read, Stored: s.Stored,
+		Duplicates: s.Duplicates, Conflicts: s.Conflicts, Quarantined: s.Quarantined, Kept: s.Kept, NotAccepted: s.NotAccepted,
+		OmittedColumns: s.OmittedColumns, ShortenedTexts: s.ShortenedTexts, SkippedWithQuarantine: s.SkippedWithQuarantine,
+		IncompleteFiles: s.IncompleteFiles, Bytes: s.Bytes, Seconds: s.Elapsed.Seconds(), Records: s.Catalog.Records(),
+		Objects: s.Catalog.Objects, Object: n.Objects(), BytesOnDisk: size, Digest: s.Catalog.Digest().String(),
 	}
 	if s.Counted != nil {
 		out.Database = s.Counted.Database
@@ -90,7 +92,7 @@ func (r *Result) Text(out io.Writer) error {
 		fmt.Fprintf(w, "in quarantine\t%d of %d lines of %s, which was loaded at %s UTC\n", m.Quarantined, m.Read, fault.Name(m.Path), m.Loaded.UTC().Format(time.DateTime))
 	}
 	for _, t := range slices.Sorted(maps.Keys(r.NotAccepted)) {
-		fmt.Fprintf(w, "not loaded\t%d lines of %s, which the load_spec does not request\n", r.NotAccepted[t], t)
+		fmt.Fprintf(w, "not loaded\t%d lines of %s, which the load_spec does not request; later loads into this subset skip these files\n", r.NotAccepted[t], t)
 	}
 	for _, columns := range slices.Sorted(maps.Keys(r.OmittedColumns)) {
 		fmt.Fprintf(w, "omitted\t%s: no design stores these columns (%s)\n", columns, english.Plural(int(r.OmittedColumns[columns]), "line", ""))

@@ -1,7 +1,10 @@
 package load_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -148,5 +151,64 @@ func TestRemovedFilesComeBackWithRehashOnly(t *testing.T) {
 			t.Errorf("%s: with Rehash %+v", name, s)
 		}
 		whole(t, a, files...)
+	}
+}
+
+// Preview counts only the records that the load would store: a line type that a load_spec excludes has no newest time.
+func TestPreviewOmitsExcludedLineTypes(t *testing.T) {
+	for name, a := range removing(t) {
+		mustLoad(t, a, load.Options{}, dated(t, "a.vsdb", daysTo(20)...))
+		next := write(t, t.TempDir(), "b.vsdb", line(24, 20, 1)+strings.Replace(line(24, 30, 1), "SL1L2", "SAL1L2", 1))
+		o := load.Options{Accept: func(lineType string) bool { return lineType == "SL1L2" }}
+		r := load.Retention{MaxAge: 10 * day, Limit: load.DefaultLimit}
+		p, err := r.Preview(t.Context(), a, "s", []string{next}, o)
+		if err != nil || p.Records != 10 || p.Total != 21 || p.Added != 1 {
+			t.Errorf("%s: %+v, %v", name, p, err)
+		}
+		none := filepath.Join(t.TempDir(), "none.vsdb")
+		if _, err := r.Preview(t.Context(), a, "s", []string{next, none}, o); err == nil || !strings.Contains(err.Error(), "none.vsdb") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// losing is an archive that counts one record less than it reports in its catalog.
+type losing struct{ archive.Archive }
+
+func (l losing) Contents(ctx context.Context, subset string) (archive.Contents, error) {
+	c, err := l.Archive.Contents(ctx, subset)
+	c.Records["SL1L2"]--
+	return c, err
+}
+
+// Retain counts what remains if it removed a large share of the records, and reports a loss.
+func TestRetainDetectsLostRecords(t *testing.T) {
+	a := removing(t)["sqlite document"]
+	mustLoad(t, a, load.Options{}, dated(t, "a.vsdb", daysTo(20)...))
+	if _, err := load.Retain(t.Context(), losing{a}, "s", load.Retention{MaxAge: 10 * day, Force: true}); !errors.Is(err, load.ErrNotConserved) || !strings.Contains(err.Error(), "had 20 records, 9 were removed, and 10 remain") {
+		t.Error(err)
+	}
+	if _, err := load.Retain(t.Context(), losing{a}, "s", load.Retention{MaxAge: 9 * day, Force: true}); err != nil { // 1 of 11 records
+		t.Error(err)
+	}
+}
+
+// A copy that is repeated counts the removed records of the origin once.
+func TestRepeatedCopyCountsRemovedRecordsOnce(t *testing.T) {
+	a, to := removing(t)["sqlite document"], memory(t)
+	mustLoad(t, a, load.Options{}, dated(t, "a.vsdb", daysTo(20)...))
+	retained(t, a, load.Retention{MaxAge: 10 * day, Force: true})
+	for i := range 3 {
+		o, err := load.NewOrigin(t.Context(), a, "s", "origin")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := load.Run(t.Context(), to, "s", nil, load.Options{Origin: o}); err != nil {
+			t.Fatal(err)
+		}
+		if c, err := to.Catalog(t.Context(), "s"); err != nil || c.Trimmed != 9 {
+			t.Errorf("copy %d: %d records are counted as removed, %v", i, c.Trimmed, err)
+		}
+		mustLoad(t, a, load.Options{}, dated(t, fmt.Sprint(i), 20+i))
 	}
 }

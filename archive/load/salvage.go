@@ -3,15 +3,20 @@ package load
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"slices"
 
+	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
 
 // SalvageResult describes what Salvage copied, and what is missing.
 type SalvageResult struct {
-	Records int64          // number of records in the damaged archive's catalog
+	Records int64          // number of records in the damaged archive's catalog, or else in the marks of its files
 	Copied  int64          // number of records in the new archive
 	Losses  []archive.Loss // places that cannot be read
 	Missing []string       // one line for each series whose records differ from the catalog
@@ -19,26 +24,43 @@ type SalvageResult struct {
 	Files []archive.Mark
 }
 
-// Salvage copies every readable record into a new archive, in the same way as a load. The new
-// archive knows none of the files. Loading them again restores the missing records.
-func Salvage(ctx context.Context, from archive.Archive, subset, name string, to archive.Archive) (*SalvageResult, error) {
+// Salvage copies every readable record into a new archive, in the same way as a load. The new archive knows none of the
+// files. Loading them again restores the missing records. If the catalog is damaged, Salvage copies the records without
+// it. It then cannot know which records are missing, nor whether the archive keeps conflicts; it copies the first
+// record of each identity.
+func Salvage(
+	ctx context.Context, from archive.Archive, subset, name string, to archive.Archive,
+) (*SalvageResult, error) {
+	s := &SalvageResult{}
 	catalog, err := from.Catalog(ctx, subset)
-	if err != nil {
+	isCatalogLost := fault.Code(err) == fault.Differs
+	switch {
+	case isCatalogLost:
+		catalog = design.NewCatalog(subset)
+		s.Losses = append(s.Losses, archive.Loss{Place: "the catalog", Err: err})
+	case err != nil:
 		return nil, err
 	}
-	s := &SalvageResult{Records: catalog.Digest().Records}
 	if s.Files, err = from.Marks(ctx, subset); err != nil {
 		s.Losses = append(s.Losses, archive.Loss{Place: "the list of loaded files", Err: err})
 	}
+	if s.Records = catalog.Digest().Records; isCatalogLost {
+		s.Records = lists.Sum(slices.Values(lists.Map(s.Files, func(m archive.Mark) int64 { return m.Stored })))
+	}
 	withoutLists := *catalog
 	withoutLists.Quarantine, withoutLists.Conflicts = nil, nil // of files that the new archive does not know
-	sum, err := Run(ctx, to, subset, nil, Options{Origin: &Origin{
-		Archive: salvageArchive{from, func(l archive.Loss) { s.Losses = append(s.Losses, l) }}, Subset: subset, Name: name, Catalog: &withoutLists,
-	}})
+	source := salvageArchive{from, func(l archive.Loss) { s.Losses = append(s.Losses, l) }}
+	sum, err := Run(ctx, to, subset, nil, Options{
+		Origin: &Origin{Archive: source, Subset: subset, Name: name, Catalog: &withoutLists},
+	})
 	if err != nil {
 		return nil, err
 	}
 	s.Copied, s.Missing = sum.Catalog.Digest().Records, catalog.Differences(sum.Catalog)
+	if isCatalogLost {
+		s.Missing = []string{fmt.Sprintf("unknown without the catalog: the list of loaded files counts %d records, "+
+			"%d were copied, %d conflict with a copied record", s.Records, s.Copied, sum.Conflicts)}
+	}
 	return s, errors.Join(sum.Failed...)
 }
 

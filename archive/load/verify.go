@@ -119,7 +119,8 @@ const MaxDifferences = 100
 // Compare compares every record of the files with the archive's. It lists those that are missing or
 // have different values, by file and line; n counts all of them. If several lines give a record
 // different values, the archive may have any of these. Compare reads files and archive in several
-// passes, to bound its memory. It lists files that cannot be read to their end in failed and continues with the others.
+// passes, to bound its memory for the records of the archive; for each record that differs it needs about 500 bytes.
+// It lists files that cannot be read to their end in failed and continues with the others.
 func Compare(ctx context.Context, a archive.Archive, subset string, paths []string, keepLast bool) (list []Difference, n int64, failed []error, err error) {
 	o, err := NewOrigin(ctx, a, subset, "")
 	if err != nil {
@@ -149,6 +150,7 @@ type pairing struct {
 	archived       map[record.Key]record.Digest // records of the archive
 	equal          map[record.Key]struct{}      // records for which some line has the archive's values
 	different      map[record.Key]Difference    // records for which no line has them
+	lacking        map[string]bool              // paths of files with records that the archive does not have
 }
 
 // each calls f for the records of a batch that belong to this pass.
@@ -162,7 +164,10 @@ func (p *pairing) each(b *record.Batch, f func(i int, k record.Key)) {
 }
 
 func newPairing(pass, passes uint64) *pairing {
-	return &pairing{pass: pass, passes: passes, archived: map[record.Key]record.Digest{}, equal: map[record.Key]struct{}{}, different: map[record.Key]Difference{}}
+	return &pairing{
+		pass: pass, passes: passes, archived: map[record.Key]record.Digest{}, equal: map[record.Key]struct{}{},
+		different: map[record.Key]Difference{}, lacking: map[string]bool{},
+	}
 }
 
 func (p *pairing) read(ctx context.Context, o *Origin, paths []string, keepLast bool, end func(*File) error) error {
@@ -187,8 +192,12 @@ func (p *pairing) compare(b *record.Batch, i int, k record.Key) {
 		delete(p.different, k)
 		return
 	}
+	isTrimmed := !ok && b.Valid[i] < p.trimmedBefore
+	if !ok && !isTrimmed && !p.lacking[b.File] {
+		p.lacking[strings.Clone(b.File)] = true
+	}
 	_, isEqual := p.equal[k]
-	if _, known := p.different[k]; isEqual || known || !ok && b.Valid[i] < p.trimmedBefore {
+	if _, known := p.different[k]; isEqual || known || isTrimmed {
 		return
 	}
 	at := archive.Position{Batch: b, I: i}

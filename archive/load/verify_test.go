@@ -2,6 +2,7 @@ package load_test
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
@@ -261,5 +263,98 @@ func TestPrunePreview(t *testing.T) {
 	err := (&load.PruneResult{Lost: 11, Total: 100}).Err(load.DefaultLimit, true)
 	if fault.Code(err) != fault.Incomplete || !strings.Contains(err.Error(), "the real run would be refused: 11 of 100 records") {
 		t.Error(err)
+	}
+}
+
+// TestPruneOfAChangedFile: the earlier version of a file is not at its path any more. Prune forgets its mark, because
+// a deleted record may be one of its records. A copy of the earlier version then restores the record.
+func TestPruneOfAChangedFile(t *testing.T) {
+	dir := t.TempDir()
+	earlier := line(0, 0, 1) + line(6, 0, 2)
+	stored := memory(t)
+	mustLoad(t, stored, load.Options{}, write(t, dir, "a.vsdb", earlier))
+	file := write(t, dir, "a.vsdb", line(12, 0, 3))
+	mustLoad(t, stored, load.Options{}, file)
+	pruned := &spoilt{Archive: stored, records: func(b *record.Batch) *record.Batch { return b.Filter(func(i int) bool { return b.Lead[i] != 6*3600 }) }}
+	p, err := load.Prune(t.Context(), pruned, "s", false, agree)
+	if err != nil || p.Lost != 1 || len(p.Files) != 1 || p.Files[0].Read != 2 {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	if marks, err := pruned.Marks(t.Context(), "s"); err != nil || len(marks) != 1 || marks[0].Read != 1 {
+		t.Errorf("the marks are %+v, %v", marks, err)
+	}
+}
+
+// loadedMeanwhile calls load when a loader is opened.
+type loadedMeanwhile struct {
+	*spoilt
+	load func()
+}
+
+func (m *loadedMeanwhile) Loader(ctx context.Context, subset string) (archive.Loader, error) {
+	m.load()
+	return m.spoilt.Loader(ctx, subset)
+}
+
+// TestPruneDuringALoad: a load that commits after Prune has counted the records keeps its records in the catalog.
+func TestPruneDuringALoad(t *testing.T) {
+	dir := t.TempDir()
+	stored := memory(t)
+	mustLoad(t, stored, load.Options{}, write(t, dir, "a.vsdb", line(0, 0, 1)+line(6, 0, 2)))
+	pruned := &spoilt{Archive: stored, records: func(b *record.Batch) *record.Batch { return b.Filter(func(i int) bool { return i != 1 }) }}
+	a := &loadedMeanwhile{pruned, func() { mustLoad(t, stored, load.Options{}, write(t, dir, "b.vsdb", line(12, 0, 3))) }}
+	if _, err := load.Prune(t.Context(), a, "s", false, agree); err == nil || !strings.Contains(err.Error(), "a load changed subset s meanwhile") {
+		t.Error(err)
+	}
+	if c, err := stored.Catalog(t.Context(), "s"); err != nil || c.Digest().Records != 3 {
+		t.Errorf("the catalog counts %d records, %v", c.Digest().Records, err)
+	}
+}
+
+// TestPruneOfARecordInTwoFiles: Prune forgets each file that contains a deleted record. The mark of a file that stored
+// it would otherwise report more records than the archive has.
+func TestPruneOfARecordInTwoFiles(t *testing.T) {
+	dir := t.TempDir()
+	first, second := write(t, dir, "b.vsdb", line(0, 0, 1)+line(6, 0, 2)), write(t, dir, "a.vsdb", line(6, 0, 2))
+	stored := memory(t)
+	mustLoad(t, stored, load.Options{}, first)
+	mustLoad(t, stored, load.Options{}, second)
+	pruned := &spoilt{Archive: stored, records: func(b *record.Batch) *record.Batch { return b.Filter(func(i int) bool { return b.Lead[i] == 0 }) }}
+	p, err := load.Prune(t.Context(), pruned, "s", false, agree)
+	if err != nil || p.Lost != 1 || len(p.Files) != 2 {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	if v, err := load.Verify(t.Context(), pruned, "s"); err != nil || len(v.Problems) > 0 || v.Marks != 0 {
+		t.Errorf("after pruning: %+v, %v", v, err)
+	}
+}
+
+// lostCatalog is an archive whose catalog cannot be read.
+type lostCatalog struct{ archive.Archive }
+
+func (lostCatalog) Catalog(context.Context, string) (*design.Catalog, error) {
+	return nil, engine.DamagedError("a.db", errors.New("the catalog is damaged"))
+}
+
+// TestSalvageWithoutCatalog: the records are copied even if the catalog cannot be read, and the result reports that.
+func TestSalvageWithoutCatalog(t *testing.T) {
+	dir := t.TempDir()
+	from, to := memory(t), memory(t)
+	files := []string{write(t, dir, "a.vsdb", line(0, 0, 1)+line(6, 0, 2)), write(t, dir, "b.vsdb", line(12, 0, 3)+line(12, 0, 4))}
+	mustLoad(t, from, load.Options{OnConflict: load.Keep}, files...)
+	s, err := load.Salvage(t.Context(), lostCatalog{from}, "s", "a.db", to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Records != 4 || s.Copied != 3 || len(s.Files) != 2 || len(s.Losses) != 1 || s.Losses[0].Place != "the catalog" || len(s.Missing) != 1 ||
+		!strings.Contains(s.Missing[0], "counts 4 records, 3 were copied, 1 conflict with") {
+		t.Errorf("%+v", s)
+	}
+	if v, err := load.Verify(t.Context(), to, "s"); err != nil || len(v.Problems) > 0 || v.Found.Records != 3 {
+		t.Errorf("%+v, %v", v, err)
+	}
+	empty := &spoilt{Archive: from, catalog: func(c *design.Catalog) { *c = *design.NewCatalog("s") }} // the catalog's row is lost
+	if s, err := load.Salvage(t.Context(), empty, "s", "a.db", memory(t)); err != nil || s.Copied != 3 || len(s.Missing) == 0 {
+		t.Errorf("%+v, %v", s, err)
 	}
 }

@@ -142,8 +142,8 @@ func TestSpans(t *testing.T) {
 		}
 	}
 	for at, want := range map[int64]int64{0: 0, 1: 0, daySeconds - 1: 0, daySeconds: 1, -1: -1, -daySeconds: -1, -daySeconds - 1: -2} {
-		if got := floorDay(at); got != want {
-			t.Errorf("second %d is of day %d, want %d", at, got, want)
+		if got := dayOf(at); got != want*daySeconds {
+			t.Errorf("the day of second %d starts at %d, want day %d", at, got, want)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"os/user"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -266,8 +265,11 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, report 
 			_ = os.RemoveAll(created)
 		}
 	}()
-	defer a.Close() //nolint:errcheck // every commit is durable
-	if q := j.quarantine; q != "" && (e.engines.Recognize(q) != "" || slices.Contains(files, filepath.Clean(q))) {
+	defer a.Close()                        //nolint:errcheck // every commit is durable
+	quarantine, _ := os.Stat(j.quarantine) // nil = no file that the quarantine would replace
+	isReplaced := func(f string) bool { info, _ := os.Stat(f); return os.SameFile(info, quarantine) }
+	if q := j.quarantine; q != "" && (e.engines.Recognize(q) != "" || slices.ContainsFunc(files, isReplaced)) {
+		empty = true
 		return fault.Misuse("--quarantine "+q, "is an archive or a file to load", "name another file")
 	}
 	rejects, err := load.NewRejectList(j.quarantine, e.stderr, e.csvCell)

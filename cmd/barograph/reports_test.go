@@ -486,15 +486,24 @@ func reports() []publicReport {
 		{"dathere/qsv#4580", "output is the archive, or a file to load", withFile, func(t *testing.T, v *victim) {
 			in := filepath.Join(v.dir, "in.vsdb")
 			copyArchive(t, v.long, in)
+			link, db := filepath.Join(v.dir, "link.csv"), filepath.Join(v.dir, "new.db")
+			if err := os.Symlink(in, link); err != nil {
+				t.Fatal(err)
+			}
 			for _, args := range [][]string{
 				{"ask", "all_sal1l2_hgt", "--engine", v.url, "--out", v.path},
 				{"load", in, "--engine", v.url, "--quarantine", v.path},
 				{"load", in, "--engine", v.url, "--quarantine", in},
+				{"load", in, "--engine", v.engine + ":" + db, "--quarantine", link},
+				{"load", in, "--engine", v.engine + ":" + db, "--quarantine", db},
 				{"verify", v.url, "--salvage", v.url},
 			} {
 				if o := runCommand(t, args...); o.status == 0 {
 					t.Errorf("%v is accepted: %s", args, o.text)
 				}
+			}
+			if _, err := os.Stat(db); err == nil {
+				t.Error("a refused load created an archive")
 			}
 			must(t, "load", in, "--engine", v.url)
 			v.intact(t, v.data, v.long)

@@ -236,17 +236,9 @@ func SumMarks(marks []Mark) (d record.Digest) {
 }
 
 // SameFiles returns the marks whose files also have a mark in others. It compares digests.
-func SameFiles(marks, others []Mark) (out []Mark) {
-	same := map[string]bool{}
-	for i := range others {
-		same[others[i].Digest] = true
-	}
-	for i := range marks {
-		if same[marks[i].Digest] {
-			out = append(out, marks[i])
-		}
-	}
-	return out
+func SameFiles(marks, others []Mark) []Mark {
+	same := lists.Set(others, func(m Mark) string { return m.Digest })
+	return lists.Filter(marks, func(m Mark) bool { return same[m.Digest] })
 }
 
 // Mark states that a file is loaded completely. In every mark
@@ -261,19 +253,12 @@ type Mark struct {
 	Conflicts   int64     `json:"-"`           // the conflicts among Replaced; only the load counts them
 	Quarantined int64     `json:"quarantined"` // lines that could not be read
 	Loaded      time.Time `json:"loaded"`
-	Modified    time.Time `json:"modified,omitzero"` // the file's modification time when it was loaded; zero if a later change could have the same time (see timestampGranularity)
+	Modified    time.Time `json:"modified,omitzero"` // the file's modification time when it was loaded; zero if a later change could have the same time (see TimestampGranularity)
 }
 
-// timestampGranularity is the coarsest resolution of modification times: file systems count in steps of up to two
-// seconds. If a file was modified less than this before it was loaded, a later change may leave the same time.
-const timestampGranularity = 2 * time.Second
-
-// Stamp sets Loaded and, if it identifies this version of the file, Modified.
-func (m *Mark) Stamp(loaded, modified time.Time) {
-	if m.Loaded = loaded.UTC(); loaded.Sub(modified) > timestampGranularity {
-		m.Modified = modified.UTC()
-	}
-}
+// TimestampGranularity is the coarsest resolution of modification times: file systems count in steps of up to two
+// seconds. If a file was modified less than this before it was read, a later change may leave the same time.
+const TimestampGranularity = 2 * time.Second
 
 // Unchanged reports whether a file with this size and time of change is the one that was
 // loaded, without reading its bytes.

@@ -67,6 +67,7 @@ type database struct {
 	publishLock sync.RWMutex // a commit locks it while it replaces tables, a statement read-locks it while it starts
 	mu          sync.Mutex
 	loading     map[string]bool // locked subsets, see lockSubset
+	unpublished sync.Map        // error of publishCopies, by subsetValues; nothing may change the copies any more
 }
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {

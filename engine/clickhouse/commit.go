@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -27,8 +28,12 @@ type commit struct {
 	copies       map[string]string // quoted names of tables, and those of their copies
 }
 
-// transaction runs f in a commit.
+// transaction runs f in a commit. After a decided commit whose copies could not replace all tables, it refuses further
+// commits to the subset: they would drop the copies, which have the only records of that commit.
 func (d *database) transaction(ctx context.Context, subsetValues string, f func(q sqlengine.Querier) error) error {
+	if err, ok := d.unpublished.Load(subsetValues); ok {
+		return err.(error) //nolint:forcetypeassert // the map contains only errors
+	}
 	text := "SELECT max(commit) FROM " + commitsTable + " WHERE (design, subset) = (" + subsetValues + ")"
 	last, err := sqlengine.QueryNumber(ctx, d, text)
 	if err != nil {
@@ -46,7 +51,9 @@ func (d *database) transaction(ctx context.Context, subsetValues string, f func(
 		names = append(names, unquoted(table))
 	}
 	if err := d.publishCopies(ctx, c.number, names); err != nil {
-		return fmt.Errorf("the commit is durable, but is complete only after the archive is opened for writing again: %w", err)
+		err = fmt.Errorf("the commit is durable, but is complete only after the archive is opened for writing again: %w", err)
+		d.unpublished.Store(subsetValues, err)
+		return err
 	}
 	return c.dropCopies(ctx)
 }
@@ -84,6 +91,9 @@ func unquoted(table string) string {
 	return strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(table[1 : len(table)-1])
 }
 
+// quotedName matches a name that ident quotes, at the beginning of a text.
+var quotedName = regexp.MustCompile(`^"(\\.|[^"\\])*"`)
+
 // copySuffix is at the end of the names of copies, and in those of other tables that a commit drops.
 const copySuffix = "+"
 
@@ -98,7 +108,7 @@ func (c *commit) withCopies(text string) string {
 // Exec runs a statement; a DELETE runs in the table's copy.
 func (c *commit) Exec(ctx context.Context, text string, _ ...any) error {
 	if rest, ok := strings.CutPrefix(text, "DELETE FROM "); ok {
-		table, _, _ := strings.Cut(rest, " WHERE ")
+		table := quotedName.FindString(rest)
 		if n, err := sqlengine.QueryNumber(ctx, c, "SELECT count() FROM "+rest); err != nil || n == 0 {
 			return err
 		}
@@ -208,7 +218,10 @@ func (d *database) flush(ctx context.Context, tables []string) error {
 		"WHERE database = currentDatabase() AND name IN ("+strings.Join(tables, ", ")+")")
 	for _, dir := range dirs {
 		if err == nil {
-			err = filepath.WalkDir(dir, func(path string, _ fs.DirEntry, _ error) error {
+			err = filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+				if err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return err
+				}
 				return syncFile(path)
 			})
 		}

@@ -1,20 +1,28 @@
 package clickhouse
 
 import (
+	"bufio"
+	"context"
 	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/ch-go/proto"
+
 	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/launch"
+	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/record"
 )
 
@@ -179,6 +187,157 @@ func killHost(t *testing.T, dir string) {
 		}
 		if p, err := os.FindProcess(pid); err == nil {
 			_ = p.Kill() // it may have ended
+		}
+	}
+}
+
+// failing is a session in which one statement that starts with a text fails.
+type failing struct {
+	session
+	text  string
+	after *atomic.Int64 // number of such statements that succeed before
+}
+
+func (f failing) query(ctx context.Context, text string, each func(proto.Results) error) error {
+	if strings.HasPrefix(text, f.text) && f.after.Add(-1) == -1 {
+		return &serverError{"given up for the test"}
+	}
+	return f.session.query(ctx, text, each)
+}
+
+// TestCommitThatIsNotPublished: a decided commit whose copies replace only some tables is complete after the archive
+// was opened again. Until then no other commit to the subset is possible, which would drop the copies.
+func TestCommitThatIsNotPublished(t *testing.T) {
+	enginetest.Installed(t, Driver())
+	for exchanged := range 3 {
+		path := filepath.Join(t.TempDir(), "archive")
+		open := func() *engine.Engine {
+			e, err := engine.Registry{Driver()}.Open(t.Context(), "clickhouse:"+path, engine.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return e
+		}
+		e := open()
+		d := engine.Find[*database](e)
+		if err := d.pool.close(); err != nil {
+			t.Fatal(err)
+		}
+		connect, after := d.connect, new(atomic.Int64)
+		after.Store(int64(exchanged))
+		d.connect = func(ctx context.Context) (session, error) {
+			s, err := connect(ctx)
+			return failing{s, "EXCHANGE", after}, err
+		}
+		for range 2 {
+			var failure error
+			if stored(t, e, 1000, func(err error) { failure = err }); failure == nil || !strings.Contains(failure.Error(), "opened for writing again") {
+				t.Errorf("after %d tables: %v", exchanged, failure)
+			}
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+		e = open()
+		a, err := archive.DatabaseOf(e).Open(t.Context(), design.Wide)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := load.Verify(t.Context(), a, "a")
+		if err != nil || len(v.Problems) > 0 || v.Found.Records != 1000 || v.Marks != 1 {
+			t.Errorf("after %d tables: %+v, %v", exchanged, v, err)
+		}
+		if n := stored(t, e, 1000, nil); n != 1000 {
+			t.Errorf("%d records", n)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestSubsetNamedLikeSQL: the name of a subset may contain a word of SQL.
+func TestSubsetNamedLikeSQL(t *testing.T) {
+	enginetest.Installed(t, Driver())
+	e, err := engine.Registry{Driver()}.Open(t.Context(), "clickhouse:"+t.TempDir(), engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	a, err := archive.DatabaseOf(e).Open(t.Context(), design.Wide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sl1l2, _ := record.TypeByName("SL1L2")
+	var b record.Batch
+	b.Reset(sl1l2, "f")
+	b.AppendTimes(b.AddHeader(record.DefaultHeader()), 0, 0, 1)
+	for k := range b.Num {
+		b.Num[k] = append(b.Num[k], 1)
+	}
+	for _, subset := range []string{"a WHERE b", `a" WHERE 'b`} {
+		for i := range 2 {
+			s := enginetest.StoreBatches(t, a, subset, &b)
+			if c, err := a.Contents(t.Context(), subset); err != nil || c.Total() != 1 || s.New != int64(1-i) {
+				t.Errorf("%s: %d records, %+v, %v", subset, c.Total(), s, err)
+			}
+		}
+	}
+}
+
+// TestErrorThatIsCut: a process that ends while it sends an error leaves a session that cannot be used.
+func TestErrorThatIsCut(t *testing.T) {
+	for text, usable := range map[string]bool{"X\x05\x00\x00\x00wrong": true, "X\x05\x00\x00\x00wro": false} {
+		s := &librarySession{host: &process{}, in: bufio.NewReader(strings.NewReader(text))}
+		err := s.run(t.Context(), "SELECT 1", func(string) error { _, err := s.Read(make([]byte, 10)); return err })
+		if err == nil || s.usable() != usable || strings.Contains(err.Error(), "the process of ClickHouse has ended") == usable {
+			t.Errorf("%q: usable %t, %v", text, s.usable(), err)
+		}
+	}
+}
+
+// blocks is a session that records the number of rows of each inserted block.
+type blocks struct {
+	session
+	rows []int
+}
+
+func (*blocks) usable() bool { return true }
+
+func (b *blocks) insert(_ context.Context, _ string, columns proto.Input, next func() (bool, error)) error {
+	for more := true; more; {
+		var err error
+		if more, err = next(); err != nil {
+			return err
+		}
+		b.rows = append(b.rows, columns[0].Data.Rows())
+	}
+	return nil
+}
+
+// TestBlocksAreBounded: a block has a limit of rows and of bytes, because its length has 32 bits.
+func TestBlocksAreBounded(t *testing.T) {
+	for _, c := range []struct {
+		size, rows int
+		want       []int
+	}{{1, blockRows + 1, []int{blockRows, 1}}, {blockBytes / 4, 9, []int{4, 4, 1}}, {blockBytes + 1, 2, []int{1, 1, 0}}} {
+		for _, col := range []sqlengine.Column{{Name: "text", Type: sqlengine.Text}, {Name: "data", Type: sqlengine.Entries}} {
+			s, text, left := &blocks{}, strings.Repeat("x", c.size), c.rows
+			p := &pool{connect: func(context.Context) (session, error) { return s, nil }}
+			err := p.insert(t.Context(), "t", []sqlengine.Column{col}, func(to sqlengine.Sink) (bool, error) {
+				if left--; left < 0 {
+					return false, nil
+				}
+				if col.Type == sqlengine.Text {
+					to.Text(0, text)
+				} else {
+					to.JSON(0, []byte(text))
+				}
+				return true, nil
+			})
+			if err != nil || !slices.Equal(s.rows, c.want) {
+				t.Errorf("%d rows of %d bytes: blocks of %v rows, want %v; %v", c.rows, c.size, s.rows, c.want, err)
+			}
 		}
 	}
 }

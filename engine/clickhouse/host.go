@@ -89,7 +89,7 @@ func (s *librarySession) close() error { return s.conn.Close() }
 // send sends a frame; host_linux.c lists the kinds.
 func (s *librarySession) send(kind byte, body []byte) error {
 	header := [5]byte{kind}
-	binary.NativeEndian.PutUint32(header[1:], uint32(len(body))) //nolint:gosec // texts and blocks are shorter
+	binary.NativeEndian.PutUint32(header[1:], uint32(len(body))) //nolint:gosec // shorter than 4 GiB, see blockBytes
 	frame := net.Buffers{header[:], body}
 	_, err := frame.WriteTo(s.conn)
 	return err
@@ -136,9 +136,11 @@ func (s *librarySession) readHeader() error {
 		return io.EOF
 	case 'X': // an error
 		text := make([]byte, s.remaining)
-		_, err := io.ReadFull(s.in, text)
+		if _, err := io.ReadFull(s.in, text); err != nil {
+			return fmt.Errorf("%w: %w", io.ErrUnexpectedEOF, err)
+		}
 		s.remaining = 0
-		return errors.Join(err, &serverError{strings.TrimSpace(string(text))})
+		return &serverError{strings.TrimSpace(string(text))}
 	}
 	return nil
 }

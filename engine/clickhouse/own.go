@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -45,12 +46,14 @@ func (d *database) openOwn(ctx context.Context, keep bool) (*tables.Tables, erro
 	return &tables.Tables{
 		Load: o.load, Ask: o.ask,
 		Loaded: func(ctx context.Context, t *tables.Table) int64 {
-			text := "SELECT sum(rows) FROM system.parts WHERE active AND database = '" + ownDatabase + "' AND table = " + quote(t.Name)
+			text := "SELECT sum(rows) FROM system.parts WHERE active AND database = '" + ownDatabase + "' AND table = " +
+				quote(t.Name)
 			n, _ := sqlengine.QueryNumber(ctx, o, text) // 0 = not known
 			return n
 		},
 		Running: func(ctx context.Context) (step string, done, all int64) {
-			text := "SELECT 'merging ' || toString(num_parts) || ' parts', toInt64(1000 * progress), toInt64(1000) FROM system.merges WHERE database = '" + ownDatabase + "' ORDER BY rows_read DESC LIMIT 1"
+			text := "SELECT 'merging ' || toString(num_parts) || ' parts', toInt64(1000 * progress), toInt64(1000) " +
+				"FROM system.merges WHERE database = '" + ownDatabase + "' ORDER BY rows_read DESC LIMIT 1"
 			return sqlengine.Running(ctx, o, text)
 		},
 		Size: func(ctx context.Context) (int64, error) {
@@ -67,11 +70,20 @@ func (o *ownTables) load(ctx context.Context, t *tables.Table) error {
 		tables.Decimal: "Nullable(Decimal(%d, %d))",
 		tables.Date:    "Nullable(Date32)", tables.Time: "Nullable(DateTime64(6, 'UTC'))", tables.Text: "Nullable(String)",
 	})
+	dir, err := os.MkdirTemp("", "barograph-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // it contains only links
+	file, err := literalPath(dir, t.Parquet)
+	if err != nil {
+		return err
+	}
 	name := ident(t.Name)
 	for _, text := range []string{
 		"CREATE TABLE " + name + " (" + strings.Join(columns, ", ") + ") ENGINE = MergeTree ORDER BY tuple() " +
 			"SETTINGS " + tableSettings,
-		"INSERT INTO " + name + " SELECT * FROM file(" + quote(t.Parquet) + ", Parquet)" + readerSettings,
+		"INSERT INTO " + name + " SELECT * FROM file(" + quote(file) + ", Parquet)" + readerSettings,
 		"OPTIMIZE TABLE " + name + " FINAL",
 	} {
 		if err := o.Exec(ctx, text); err != nil {

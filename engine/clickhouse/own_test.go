@@ -1,8 +1,12 @@
 package clickhouse
 
 import (
+	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -56,6 +60,69 @@ func TestCells(t *testing.T) {
 			if got := decimalText(cells(i), 2); !reflect.DeepEqual(got, want) {
 				t.Errorf("%s, row %d: %v (%T), not %v", name, i, got, got, want)
 			}
+		}
+	}
+}
+
+// TestFilesNamedLikePatterns: ClickHouse reads exactly the file that is named, also if its path looks like a pattern.
+func TestFilesNamedLikePatterns(t *testing.T) {
+	enginetest.Installed(t, Driver())
+	e, err := engine.Registry{Driver()}.Open(t.Context(), "clickhouse:"+filepath.Join(t.TempDir(), "archive"), engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	d, root := engine.Find[*database](e), t.TempDir()
+	made := func(folder string, rows int) string {
+		t.Helper()
+		plain, file := filepath.Join(root, "plain.parquet"), filepath.Join(root, folder, "x.parquet")
+		text := fmt.Sprintf("INSERT INTO FUNCTION file(%s, Parquet) SELECT number AS n FROM numbers(%d)", quote(plain), rows)
+		if err := errors.Join(d.Exec(t.Context(), text), os.MkdirAll(filepath.Dir(file), 0o700), os.Rename(plain, file)); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	for _, name := range []string{"ax", "b1", "c1"} { // the patterns match them
+		made(name, 5)
+	}
+	own, err := tables.DatabasesOf(e).Own(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range []string{"a*", "b?", "c{1,2}", "d[1]", "plain"} {
+		table := &tables.Table{Name: fmt.Sprint("t", i), Parquet: made(name, 3), Columns: []tables.Column{{Name: "n", Kind: tables.Integer}}}
+		if err := own.Load(t.Context(), table); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		n, err := sqlengine.QueryNumber(t.Context(), d, "SELECT count() FROM "+ownDatabase+"."+table.Name)
+		if err != nil || n != 3 {
+			t.Errorf("%s: %d rows, %v", name, n, err)
+		}
+	}
+	if err := own.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLoadAtAnotherPlacement: a load removes the tables from the disks of the earlier placement, and makes nothing there.
+func TestLoadAtAnotherPlacement(t *testing.T) {
+	enginetest.Installed(t, Driver())
+	home, old, fresh := t.TempDir(), t.TempDir(), t.TempDir()
+	note := `{"Paths": ["` + old + `"], "Partitions": 1}`
+	if err := errors.Join(os.WriteFile(filepath.Join(home, starNote), []byte(note), 0o600), os.Mkdir(starFolderOn(old), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	star := &starTables{Placement: tables.Placement{Paths: []string{fresh}, Partitions: 1}, home: home}
+	if _, err := star.load(t.Context(), tables.StarFiles{}, "new"); err == nil || !strings.Contains(err.Error(), "has no Parquet files") {
+		t.Error(err)
+	}
+	if err := star.close(); err != nil {
+		t.Error(err)
+	}
+	for folder, want := range map[string]bool{old: false, fresh: true} {
+		if _, err := os.Stat(starFolderOn(folder)); (err == nil) != want {
+			t.Errorf("%s: %v", folder, err)
 		}
 	}
 }

@@ -8,13 +8,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/zeebo/xxh3"
 
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/formats/tpcds"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // scans opens the tables of the study scan. They are in a folder of their own next to the archive's folder, with a
@@ -116,16 +120,14 @@ func (t *starTables) load(ctx context.Context, files tables.StarFiles, note stri
 		return out, err
 	}
 	loaded, _ := sqlengine.ParsePlacement(old)
-	remove := []string{filepath.Join(t.home, starNote), t.home} // without a note, the tables are incomplete
-	for _, path := range append(loaded.Paths, t.Paths...) {
-		remove = append(remove, starFolderOn(path))
-	}
-	for _, dir := range remove {
+	folders := append([]string{t.home}, lists.Map(t.Paths, starFolderOn)...)
+	remove := []string{filepath.Join(t.home, starNote)} // without a note, the tables are incomplete
+	for _, dir := range slices.Concat(remove, lists.Map(loaded.Paths, starFolderOn), folders) {
 		if err := os.RemoveAll(dir); err != nil {
 			return out, err
 		}
 	}
-	for _, dir := range remove[1:] {
+	for _, dir := range folders {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return out, &fault.Error{File: dir, Problem: "cannot be created", Err: err, Cure: "name writable folders"}
 		}
@@ -173,7 +175,15 @@ func (t *starTables) fillTable(ctx context.Context, table tables.StarTable, file
 	}
 	texts := []string{"CREATE TABLE " + string(table) + " (" + strings.Join(cols, ", ") + ") ENGINE = MergeTree ORDER BY " +
 		order + " SETTINGS " + tableSettings + policy}
+	dir, err := os.MkdirTemp("", "barograph-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // it contains only links
 	for _, file := range files {
+		if file, err = literalPath(dir, file); err != nil {
+			return 0, err
+		}
 		texts = append(texts, "INSERT INTO "+string(table)+" SETTINGS max_partitions_per_insert_block = 0 "+
 			"SELECT * FROM file("+quote(file)+", Parquet)"+readerSettings)
 	}
@@ -183,6 +193,17 @@ func (t *starTables) fillTable(ctx context.Context, table tables.StarTable, file
 		}
 	}
 	return sqlengine.QueryNumber(ctx, t.process.pool, "SELECT count() FROM "+string(table))
+}
+
+// literalPath returns a path that ClickHouse's function file does not take as a pattern: the file's own, or that of a
+// link in dir to the file.
+func literalPath(dir, file string) (string, error) {
+	if !strings.ContainsAny(file, "*?{") {
+		return file, nil
+	}
+	target, err := filepath.Abs(file)
+	link := filepath.Join(dir, fmt.Sprintf("%016x.parquet", xxh3.HashString(target)))
+	return link, errors.Join(err, os.Symlink(target, link))
 }
 
 // movePartitions moves the part of each partition to its disk.

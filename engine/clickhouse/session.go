@@ -166,8 +166,8 @@ func orNull[T any](c *proto.ColNullable[T], i int) any {
 	return nil
 }
 
-// blockRows is the greatest number of rows in a block.
-const blockRows = 1 << 16
+// A block has at most blockRows rows. A row is the last one if the texts of the block then have blockBytes or more.
+const blockRows, blockBytes = 1 << 16, 1 << 26
 
 // insert stores rows in blocks.
 func (p *pool) insert(ctx context.Context, table string, cols []sqlengine.Column, next sqlengine.Next) error {
@@ -175,7 +175,8 @@ func (p *pool) insert(ctx context.Context, table string, cols []sqlengine.Column
 	return p.withSession(ctx, func(s session) error {
 		return s.insert(ctx, "INSERT INTO "+table+" ("+strings.Join(to.names(), ", ")+")", to.columns, func() (bool, error) {
 			to.columns.Reset()
-			for range blockRows {
+			to.bytes = 0
+			for rows := 0; rows < blockRows && to.bytes < blockBytes; rows++ {
 				if ok, err := next(to); err != nil || !ok {
 					return false, err
 				}
@@ -186,7 +187,10 @@ func (p *pool) insert(ctx context.Context, table string, cols []sqlengine.Column
 }
 
 // sink collects rows in a block. Its methods rely on the types of columns that newSink chooses.
-type sink struct{ columns proto.Input }
+type sink struct {
+	columns proto.Input
+	bytes   int // of the texts and the entries in the block
+}
 
 func newSink(cols []sqlengine.Column) *sink {
 	s := &sink{}
@@ -222,7 +226,10 @@ func (s *sink) Null(k int) {
 	}
 }
 
-func (s *sink) Text(k int, v string) { s.columns[k].Data.(*proto.ColStr).Append(v) } //nolint:forcetypeassert // see sink
+func (s *sink) Text(k int, v string) {
+	s.bytes += len(v)
+	s.columns[k].Data.(*proto.ColStr).Append(v) //nolint:forcetypeassert // see sink
+}
 
 func (s *sink) Integer(k int, v int64) {
 	s.columns[k].Data.(*proto.ColNullable[int64]).Append(proto.NewNullable(v)) //nolint:forcetypeassert // see sink
@@ -231,11 +238,14 @@ func (s *sink) Integer(k int, v int64) {
 func (s *sink) Number(k int, f float64) {
 	s.columns[k].Data.(*proto.ColNullable[float64]).Append(proto.NewNullable(f)) //nolint:forcetypeassert // see sink
 }
+
 func (s *sink) Time(k int, epoch int64) { s.Integer(k, epoch) }
+
 func (s *sink) List(k int, values []float64) {
 	s.columns[k].Data.(*proto.ColArr[float64]).Append(values) //nolint:forcetypeassert // see sink
 }
 
 func (s *sink) JSON(k int, entries []byte) {
+	s.bytes += len(entries)
 	s.columns[k].Data.(*proto.ColStr).AppendBytes(entries) //nolint:forcetypeassert // see sink
 }

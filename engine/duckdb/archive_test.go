@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"errors"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/duckdb"
 	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
@@ -197,6 +199,49 @@ func TestNewFileAppearsWhole(t *testing.T) {
 		}
 		if beside, _ := filepath.Glob(path + ".new-*"); len(beside) > 0 {
 			t.Errorf("next to it: %v", beside)
+		}
+	}
+}
+
+// TestPathNamedLikeADamage: a file that is no archive is not reported as a damaged archive, which the user could remove,
+// because of a word in its path.
+func TestPathNamedLikeADamage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "corrupt", "FATAL Error.txt")
+	text := strings.Repeat("a text of the user's\n", 1000)
+	if err := errors.Join(os.Mkdir(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []engine.Options{{}, {ReadOnly: true}} {
+		_, err := duckdb.Driver().Open(t.Context(), &url.URL{Scheme: "duckdb", Opaque: url.PathEscape(path)}, o)
+		if !errors.Is(err, engine.ErrUnreachable) || fault.Code(err) == fault.Differs {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
+
+// TestUsersFilesNextToAnArchive: opening an archive removes the remains of a kill. It does not remove a user's file or
+// folder with such a name.
+func TestUsersFilesNextToAnArchive(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "archive.db")
+	old := time.Now().Add(-time.Hour)
+	for name, kept := range map[string]bool{
+		"archive.db.new-backup": true, "archive.db.new-20261101/archive.db": true, "archive.db.new-2/made.db": false, "archive.db.new-3/made.db.wal": false,
+	} {
+		file := filepath.Join(filepath.Dir(path), name)
+		mine := path + strings.SplitN(strings.TrimPrefix(name, "archive.db"), "/", 2)[0]
+		err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte("x"), 0o600), os.Chtimes(mine, old, old))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := engine.Registry{duckdb.Driver()}.Open(t.Context(), "duckdb:"+path, engine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(file); (err == nil) != kept {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

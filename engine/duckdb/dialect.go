@@ -6,10 +6,9 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// dialectIn returns DuckDB's dialect: a schema per subset, TIMESTAMP columns, documents as rows
-// with a list of structs. alias, the name of the attached database, is before every table unless
-// it is "". A subset with the name of a database needs the alias, for example one with the name of
-// its file: DuckDB finds such a name ambiguous.
+// dialectIn returns DuckDB's dialect: a schema per subset, TIMESTAMP columns, documents as rows with a list of structs.
+// The name of every table starts with database, the name of the attached database, unless it is "". A subset needs it
+// if it has the name of a database, for example that of its own file: DuckDB finds such a name ambiguous.
 func dialectIn(database string) *flavour.Dialect {
 	table := func(subset, table string) string {
 		name := flavour.Ident(schemaName(subset)) + "." + table

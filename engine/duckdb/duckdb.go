@@ -3,13 +3,13 @@ package duckdb
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -141,7 +141,7 @@ func place(path string, readOnly bool) (file string, err error) {
 
 func unreachable(path string, err error) error {
 	switch text := err.Error(); {
-	case damaged.MatchString(text) || strings.Contains(text, "not a valid DuckDB database file") && hasHeader(path):
+	case isDamage(text) || strings.Contains(text, "not a valid DuckDB database file") && hasHeader(path):
 		return engine.DamagedError(path, err)
 	case strings.Contains(text, "WAL does not match database file"):
 		return engine.StaleLogError(path+".wal", path)
@@ -159,7 +159,7 @@ func (db *database) explain(err error) error {
 	case strings.Contains(text, "Out of Memory Error"): // the advice after its first line is for DuckDB's own shell
 		text, _, _ = strings.Cut(text, "\n")
 		return &fault.Error{File: db.path, Err: errors.New(text), Cure: "raise the limit with the parameter memory_limit of the URL, for example memory_limit=4GB"}
-	case damaged.MatchString(text):
+	case isDamage(text):
 		return engine.DamagedError(db.path, err)
 	}
 	return err
@@ -168,7 +168,12 @@ func (db *database) explain(err error) error {
 // damaged matches DuckDB's errors about a file whose content has changed.
 var damaged = regexp.MustCompile(`(?i)corrupt|FATAL Error|INTERNAL Error|Serialization Error|database has been invalidated|Failed to deserialize|is out of range of the file`)
 
-// identify returns DuckDB's name of the file.
+// quoted matches names in DuckDB's errors, for example the path of a file in a folder called "corrupt".
+var quoted = regexp.MustCompile(`"[^"]*"`)
+
+func isDamage(text string) bool { return damaged.MatchString(quoted.ReplaceAllString(text, "")) }
+
+// identify finds DuckDB's name of the file.
 func (db *database) identify(ctx context.Context) error {
 	name, err := sqlengine.QueryTexts(ctx, pool{db}, "SELECT current_database()")
 	db.alias = strings.Join(name, "")
@@ -196,18 +201,18 @@ func (as archives) Open(ctx context.Context, d design.Name) (archive.Archive, er
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	switch d {
-	case design.Normalized, design.Document, design.Wide:
-		if err := as.db.seal(ctx); err != nil {
-			return nil, as.db.explain(err)
-		}
-		return archive.WrapErrors(newArchive(as.db, d), as.db.explain), nil
+	if err := sqlengine.CheckOffered(Driver(), d); err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("duckdb: %s: %w", d, engine.ErrNoDesign)
+	if err := as.db.seal(ctx); err != nil {
+		return nil, as.db.explain(err)
+	}
+	return archive.WrapErrors(newArchive(as.db, d), as.db.explain), nil
 }
 
 const (
 	asideMark = ".new-"     // between an archive's name and a random number: the folder of a new archive
+	asideName = "made.db"   // the beginning of the names in that folder: the new archive, its log and its spilled data
 	asideLife = time.Minute // creation takes some hundredths of a second; older folders are from killed processes
 )
 
@@ -229,7 +234,7 @@ func create(path string, settings map[string]string) error {
 	defer os.RemoveAll(aside) //nolint:errcheck // a later sweep also removes it
 	settings = maps.Clone(settings)
 	settings["threads"] = "1" // starts fastest
-	newFile := filepath.Join(aside, "made.db")
+	newFile := filepath.Join(aside, asideName)
 	db, err := openDatabase(newFile, settings)
 	if err != nil {
 		return err
@@ -246,13 +251,19 @@ func create(path string, settings map[string]string) error {
 	return os.Rename(newFile, path) // for file systems without links
 }
 
-// sweep removes the incomplete archives of killed processes.
+// sweep removes the folders in which killed processes were creating the archive. It keeps a user's file or folder with
+// such a name, for example a backup.
 func sweep(path string) {
 	entries, _ := os.ReadDir(filepath.Dir(path)) // opening the file reports an unreadable folder
+	isForeign := func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), asideName) }
 	for _, e := range entries {
 		info, err := e.Info()
-		if err == nil && strings.HasPrefix(e.Name(), filepath.Base(path)+asideMark) && time.Since(info.ModTime()) > asideLife {
-			_ = os.RemoveAll(filepath.Join(filepath.Dir(path), e.Name())) // the next sweep tries again
+		if err != nil || !strings.HasPrefix(e.Name(), filepath.Base(path)+asideMark) || time.Since(info.ModTime()) <= asideLife {
+			continue
+		}
+		folder := filepath.Join(filepath.Dir(path), e.Name())
+		if files, err := os.ReadDir(folder); err == nil && !slices.ContainsFunc(files, isForeign) {
+			_ = os.RemoveAll(folder) // the next sweep tries again
 		}
 	}
 }

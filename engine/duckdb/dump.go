@@ -52,7 +52,7 @@ func (a *openArchive) RowRanges(ctx context.Context, subset string) (parts []arc
 func (a *openArchive) DumpRows(ctx context.Context, subset string, r archive.RowRange) iter.Seq2[*record.Batch, error] {
 	return archive.Dump(func(to *archive.Dumper) error {
 		return a.db.withConn(ctx, func(c *conn) error {
-			t, _ := record.TypeByName(r.LineType) // Parts has set it
+			t, _ := record.TypeByName(r.LineType) // RowRanges has set it
 			return a.dumpRows(ctx, c, subset, []*record.LineType{t}, "", r, to)
 		})
 	})

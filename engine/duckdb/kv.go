@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -14,8 +15,8 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// kv opens tables of records under keys. Only one statement writes at a time: if two changed one row
-// at the same time, DuckDB would fail the second.
+// kvTables opens tables of records under keys. Only one statement writes at a time: if two changed one row at the same
+// time, DuckDB would refuse the second.
 type kvTables struct{ *database }
 
 func (k kvTables) dialect() *sqlengine.KVDialect {
@@ -28,7 +29,8 @@ func (k kvTables) dialect() *sqlengine.KVDialect {
 		Merge:       func(doc, param string) string { return "json_merge_patch(" + doc + ", " + param + ")" },
 		AtPath:      func(doc, path string) string { return "json_extract_string(" + doc + ", " + path + ")" },
 		MaxParams:   65535,
-		Begin:       map[kv.IsolationLevel][]string{kv.RepeatableRead: {"BEGIN TRANSACTION"}}, // snapshots: transactions that write different records do not see each other
+		// Snapshots: transactions that write different records do not see each other.
+		Begin: map[kv.IsolationLevel][]string{kv.RepeatableRead: {"BEGIN TRANSACTION"}},
 	}
 }
 
@@ -68,12 +70,35 @@ func (s *session) Prepare(ctx context.Context, text string) (sqlengine.Statement
 	return st, nil
 }
 
+// prepare parses and plans a statement.
+func (c *conn) prepare(ctx context.Context, text string) (raw mapping.PreparedStatement, err error) {
+	if mapping.Prepare(c.raw, text, &raw) == mapping.StateError {
+		err = fmt.Errorf("%.60s…: %w", text, failure(ctx, mapping.ErrorTypeInvalid, mapping.PrepareError(raw)))
+		mapping.DestroyPrepare(&raw)
+	}
+	return raw, err
+}
+
+// execute runs a statement with bound arguments. If err is nil, the caller must destroy the reply.
+func (c *conn) execute(ctx context.Context, raw mapping.PreparedStatement, reply *mapping.Result) error {
+	if ctx.Done() != nil {
+		defer c.watch(ctx)()
+	}
+	if mapping.ExecutePrepared(raw, reply) == mapping.StateError {
+		err := failure(ctx, mapping.ResultErrorType(reply), mapping.ResultError(reply))
+		mapping.DestroyResult(reply)
+		return err
+	}
+	return nil
+}
+
 // DuplicateKey reports whether an error is a violated primary key. DuckDB has no error type for it: a commit
 // with an existing key fails like any other commit.
 func (s *session) DuplicateKey(err error) bool {
 	e, ok := errors.AsType[*refused](err)
 	return ok && (e.kind == mapping.ErrorTypeConstraint && strings.Contains(e.text, "violates primary key constraint") ||
-		(e.kind == mapping.ErrorTypeConstraint || e.kind == mapping.ErrorTypeTransaction) && strings.Contains(e.text, "PRIMARY KEY or UNIQUE constraint violation"))
+		(e.kind == mapping.ErrorTypeConstraint || e.kind == mapping.ErrorTypeTransaction) &&
+			strings.Contains(e.text, "PRIMARY KEY or UNIQUE constraint violation"))
 }
 
 // Conflict reports whether another transaction has changed a row that this one would change.
@@ -160,3 +185,13 @@ func (st *statement) Query(ctx context.Context, args [][]byte, limit int, each f
 	}
 	return nil
 }
+
+// conflict reports whether another transaction has changed what this one would change. A failed commit
+// has the same error type; therefore the beginning of the message decides.
+func conflict(err error) bool {
+	e, ok := errors.AsType[*refused](err)
+	return ok && e.kind == mapping.ErrorTypeTransaction && conflicts.MatchString(e.text)
+}
+
+var conflicts = regexp.MustCompile(`^TransactionContext Error: (Failed to commit: )?` +
+	`(Conflict on (update|tuple deletion)|Catalog write-write conflict)`)

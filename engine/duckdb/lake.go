@@ -94,7 +94,7 @@ func lake(ctx context.Context, s launch.Store) (*tables.Lake, error) {
 
 func lakeTable(t *tables.LakeTable) string { return lakeView + "." + flavour.Ident(t.Name) }
 
-// at returns the address of a key.
+// address returns the address of a key as a text in SQL.
 func (l *lakes) address(key string) string {
 	return flavour.Quote("s3://" + l.store.Bucket + "/" + key)
 }
@@ -123,15 +123,20 @@ func (l *lakes) write(ctx context.Context, archive, subset string, t *tables.Lak
 		return err
 	}
 	defer func() {
-		err = errors.Join(err, p.Exec(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS sorted"), p.Exec(context.WithoutCancel(ctx), "DETACH source"))
+		ctx := context.WithoutCancel(ctx)
+		err = errors.Join(err, p.Exec(ctx, "DROP TABLE IF EXISTS sorted"), p.Exec(ctx, "DETACH source"))
 	}()
 	name, _, _ := sqlengine.DesignTable(design.Wide, t.Type)
-	found, err := sqlengine.QueryNumber(ctx, p, "SELECT count(*) FROM duckdb_tables() WHERE database_name = 'source' AND schema_name = "+flavour.Quote(schemaName(subset))+" AND table_name = "+flavour.Quote(name))
+	found, err := sqlengine.QueryNumber(ctx, p, "SELECT count(*) FROM duckdb_tables() WHERE database_name = 'source' "+
+		"AND schema_name = "+flavour.Quote(schemaName(subset))+" AND table_name = "+flavour.Quote(name))
 	if err != nil {
 		return err
 	}
 	if found == 0 { // a view could read anything that its creator wants, with the store's keys
-		return &fault.Error{File: archive, Setting: "subset " + subset, Problem: "has no table " + name, Cure: "name an archive that Barograph has loaded"}
+		return &fault.Error{
+			File: archive, Setting: "subset " + subset, Problem: "has no table " + name,
+			Cure: "name an archive that Barograph has loaded",
+		}
 	}
 	order := strings.Join(sqlengine.LakeSortColumns(), ", ")
 	if err := p.Exec(ctx, "CREATE TABLE sorted AS SELECT *, "+by+" AS part FROM source."+from+" ORDER BY part, "+order); err != nil {
@@ -139,7 +144,8 @@ func (l *lakes) write(ctx context.Context, archive, subset string, t *tables.Lak
 	}
 	columns := sqlengine.ColumnList("", sqlengine.WideColumns(t.Type))
 	copied := func(where, key string) (size int64, err error) {
-		text := "COPY (SELECT " + columns + " FROM sorted " + where + ") TO " + l.address(key) + " (FORMAT parquet, COMPRESSION zstd, RETURN_STATS)"
+		text := "COPY (SELECT " + columns + " FROM sorted " + where + ") TO " + l.address(key) +
+			" (FORMAT parquet, COMPRESSION zstd, RETURN_STATS)"
 		err = p.Rows(ctx, text, nil, func(row []any) error {
 			return sqlengine.Scan(row[2:], &size)
 		})

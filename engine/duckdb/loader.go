@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/record"
 )
@@ -99,8 +99,8 @@ func (db *database) release(key string) bool {
 // data, up to 80 % of the machine's memory, without any use for them.
 const loadMemory = "192MB"
 
-// bound sets the memory limit of a load. If DuckDB uses more already, it refuses and keeps its limit. The rows of small
-// commits stay in memory until a checkpoint. Those of earlier loads would use up the limit.
+// bound sets the memory limit of a load. DuckDB refuses a limit below the memory that it uses already. The rows of small
+// commits stay in memory until a checkpoint; therefore bound first makes one if earlier loads have left many rows.
 func (c *conn) bound(ctx context.Context) error {
 	if c.db.bounded {
 		const used = "SELECT 'much' FROM duckdb_memory() HAVING sum(memory_usage_bytes) > 96000000"
@@ -214,12 +214,10 @@ func (l *loader) resolveExisting(ctx context.Context, lay *layout, p *sqlengine.
 	return stored.Resolver(p.Batches)(archive.Dump(func(to *archive.Dumper) error { return d.page(r, to) }))
 }
 
+// bounds returns the first and the last valid time of at least one row.
 func bounds(rows []design.Row) (first, last int64) {
-	first, last = math.MaxInt64, math.MinInt64
-	for _, r := range rows {
-		first, last = min(first, r.Valid), max(last, r.Valid)
-	}
-	return first, last
+	byTime := func(a, b design.Row) int { return cmp.Compare(a.Valid, b.Valid) }
+	return slices.MinFunc(rows, byTime).Valid, slices.MaxFunc(rows, byTime).Valid
 }
 
 // storeMarks writes marks. The mark of a file that is loaded again replaces the old one.
@@ -310,22 +308,17 @@ func (l *layout) typeName(c sqlengine.Column) string {
 
 // entryType returns the type of an entry of a document.
 func (l *layout) entryType() string {
-	var b strings.Builder
-	b.WriteString("STRUCT(")
-	for i, name := range entryTimes {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(name + map[bool]string{true: " INTEGER", false: " BIGINT"}[strings.HasSuffix(name, "lead")])
-	}
+	members := lists.Map(entryTimes[:], func(name string) string {
+		return name + map[bool]string{true: " INTEGER", false: " BIGINT"}[strings.HasSuffix(name, "lead")]
+	})
 	for _, c := range l.t.Columns {
-		b.WriteString(", " + flavour.Ident(c.Name) + map[bool]string{true: " VARCHAR", false: " DOUBLE"}[c.Kind == record.Text])
+		kind := map[bool]string{true: " VARCHAR", false: " DOUBLE"}[c.Kind == record.Text]
+		members = append(members, flavour.Ident(c.Name)+kind)
 	}
 	if l.t.Group != nil {
-		b.WriteString(", repeats DOUBLE[]")
+		members = append(members, "repeats DOUBLE[]")
 	}
-	b.WriteString(")")
-	return b.String()
+	return "STRUCT(" + strings.Join(members, ", ") + ")"
 }
 
 // ambiguous reports whether a schema's name is also the name of a database.

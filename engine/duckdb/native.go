@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -21,7 +20,7 @@ type database struct {
 	path     string // "" = in memory
 	alias    string // DuckDB's name of the file, a possible prefix of a schema
 	readOnly bool
-	bounded  bool       // the memory limit is loadMemory, because a load is in progress
+	bounded  bool       // a load sets the memory limit to loadMemory, see bound
 	writing  sync.Mutex // locked by a writer of records under keys or posts
 
 	mu      sync.Mutex
@@ -31,8 +30,8 @@ type database struct {
 	closed  bool
 }
 
-// openDatabase opens a file, or a database in memory if path is empty. The driver's cache lets two
-// users of one file in this process share the database.
+// openDatabase opens a file, or a database in memory if path is empty. The driver has a cache of open databases: two
+// users of one file in this process share one.
 func openDatabase(path string, settings map[string]string) (*database, error) {
 	var config mapping.Config
 	if mapping.CreateConfig(&config) == mapping.StateError {
@@ -71,7 +70,7 @@ func seal(ctx context.Context, q sqlengine.Querier, lock bool, folders []string)
 	if err != nil || len(open) == 1 && open[0] == "false" { // another user of this file has sealed it
 		return err
 	}
-	text := "SET GLOBAL allowed_directories = " + list(folders) + "; SET GLOBAL enable_external_access = false"
+	text := "SET GLOBAL allowed_directories = " + textList(folders) + "; SET GLOBAL enable_external_access = false"
 	if lock {
 		text += "; SET GLOBAL lock_configuration = true"
 	}
@@ -202,28 +201,6 @@ func (c *conn) query(ctx context.Context, text string, args ...any) (*result, er
 	return r, nil
 }
 
-// prepare parses and plans a statement.
-func (c *conn) prepare(ctx context.Context, text string) (raw mapping.PreparedStatement, err error) {
-	if mapping.Prepare(c.raw, text, &raw) == mapping.StateError {
-		err = fmt.Errorf("%.60s…: %w", text, failure(ctx, mapping.ErrorTypeInvalid, mapping.PrepareError(raw)))
-		mapping.DestroyPrepare(&raw)
-	}
-	return raw, err
-}
-
-// execute runs a statement with bound arguments. If err is nil, the caller must destroy the reply.
-func (c *conn) execute(ctx context.Context, raw mapping.PreparedStatement, reply *mapping.Result) error {
-	if ctx.Done() != nil {
-		defer c.watch(ctx)()
-	}
-	if mapping.ExecutePrepared(raw, reply) == mapping.StateError {
-		err := failure(ctx, mapping.ResultErrorType(reply), mapping.ResultError(reply))
-		mapping.DestroyResult(reply)
-		return err
-	}
-	return nil
-}
-
 // bind sets argument i, from 1, to a text or a list of texts.
 func bind(statement mapping.PreparedStatement, i int, arg any) error {
 	var v mapping.Value
@@ -270,23 +247,13 @@ func newError(kind mapping.ErrorType, message string) error {
 	return &refused{kind, message}
 }
 
-// conflict reports whether another transaction has changed what this one would change. A failed commit
-// has the same error type; therefore the beginning of the message decides.
-func conflict(err error) bool {
-	e, ok := errors.AsType[*refused](err)
-	return ok && e.kind == mapping.ErrorTypeTransaction && conflicts.MatchString(e.text)
-}
-
-var conflicts = regexp.MustCompile(`^TransactionContext Error: (Failed to commit: )?(Conflict on (update|tuple deletion)|Catalog write-write conflict)`)
-
 // Exec runs statements and ignores their replies.
 func (c *conn) Exec(ctx context.Context, text string, args ...any) error {
 	r, err := c.query(ctx, text, args...)
-	if err != nil {
-		return err
+	if err == nil {
+		r.close()
 	}
-	r.close()
-	return nil
+	return err
 }
 
 // Rows passes each row of a reply to f.

@@ -50,14 +50,20 @@ func openOwn(path string, settings map[string]string) func(ctx context.Context, 
 		for k, v := range settings {
 			query.Set(k, v)
 		}
-		c, err := driver.NewConnector(file+"?"+query.Encode(), nil)
+		dsn := file + "?" + query.Encode()
+		if u, err := url.Parse(dsn); err != nil || u.RawQuery != query.Encode() { // the driver would lose the settings
+			problem := "has a character such as % or #, which DuckDB's driver does not accept for own tables"
+			return nil, fault.Misuse(path, problem, "use another name")
+		}
+		c, err := driver.NewConnector(dsn, nil)
 		if err != nil {
 			return nil, unreachable(path+ownFile, err)
 		}
 		o := &ownTables{DatabaseSQL: sqlengine.DatabaseSQL{DB: sql.OpenDB(c)}, file: file}
-		db := o.DB.(*sql.DB) //nolint:forcetypeassert // Over was set to it above
+		db := o.DB.(*sql.DB) //nolint:forcetypeassert // DB was set to it above
 		db.SetMaxIdleConns(64)
-		out := &tables.Tables{Describe: o.describe, Load: o.load, Size: o.size, Close: func() error { return errors.Join(db.Close(), c.Close()) }}
+		out := &tables.Tables{Describe: o.describe, Load: o.load, Size: o.size}
+		out.Close = func() error { return errors.Join(db.Close(), c.Close()) }
 		out.Loaded = func(ctx context.Context, t *tables.Table) int64 { // DuckDB's file is about as large as the Parquet file
 			now, err := o.size(ctx)
 			from, err2 := os.Stat(t.Parquet)
@@ -88,7 +94,8 @@ type ownTables struct {
 func (o *ownTables) load(ctx context.Context, t *tables.Table) error {
 	before, _ := o.size(ctx) // 0 = the file is new
 	o.before.Store(before)
-	if err := o.Exec(ctx, "CREATE TABLE "+flavour.Ident(t.Name)+" AS SELECT * FROM read_parquet("+flavour.Quote(t.Parquet)+")"); err != nil {
+	rows := "SELECT * FROM read_parquet(" + fileList([]string{t.Parquet}) + ")"
+	if err := o.Exec(ctx, "CREATE TABLE "+flavour.Ident(t.Name)+" AS "+rows); err != nil {
 		return err
 	}
 	// DuckDB may refuse while other queries run. Then the rows are in its log, on disk.
@@ -133,14 +140,22 @@ func (o *ownTables) describe(ctx context.Context, t *tables.Table) (rows map[str
 	}
 	for _, key := range t.Keys {
 		if slices.ContainsFunc(t.Columns, func(c tables.Column) bool { return c.Name == key.Column.Name }) {
-			return nil, &fault.Error{File: t.Files[0], Setting: "column " + key.Column.Name, Problem: "is in the names of folders and in the files", Cure: "rename the folders"}
+			return nil, &fault.Error{
+				File: t.Files[0], Setting: "column " + key.Column.Name,
+				Problem: "is in the names of folders and in the files", Cure: "rename the folders",
+			}
 		}
 		t.Columns = append(t.Columns, key.Column)
 	}
 	if len(t.Columns) == 0 {
-		return nil, &fault.Error{File: t.Files[0], Problem: "has no column that all engines can store: " + strings.Join(t.Notes, "; "), Cure: "write columns of numbers, times and texts"}
+		return nil, &fault.Error{
+			File: t.Files[0], Problem: "has no column that all engines can store: " + strings.Join(t.Notes, "; "),
+			Cure: "write columns of numbers, times and texts",
+		}
 	}
-	parts := lists.Map(groups, func(g *ownGroup) string { return "SELECT " + strings.Join(g.selected(t), ", ") + " FROM " + g.from })
+	parts := lists.Map(groups, func(g *ownGroup) string {
+		return "SELECT " + strings.Join(g.selected(t), ", ") + " FROM " + g.from
+	})
 	if err := o.Exec(ctx, "CREATE VIEW "+flavour.Ident(t.Name)+" AS "+strings.Join(parts, " UNION ALL ")); err != nil {
 		return nil, readable(t, err)
 	}
@@ -152,8 +167,10 @@ func (o *ownTables) groups(ctx context.Context, t *tables.Table) (groups []*ownG
 	option := ", filename = '" + fileColumn + "')"
 	for _, g := range t.Groups {
 		columns := lists.Map(g.Columns, func(c string) string { return flavour.Quote(c) + ": 'VARCHAR'" })
-		groups = append(groups, &ownGroup{files: g.Files, names: g.Columns, from: "read_csv(" + list(g.Files) + ", auto_detect = false, header = true, delim = " + flavour.Quote(g.Delimiter) +
-			`, quote = '"', escape = '"', nullstr = '', allow_quoted_nulls = false, strict_mode = true, max_line_size = 16777216, columns = {` + strings.Join(columns, ", ") + "}, hive_partitioning = false" + option})
+		from := "read_csv(" + fileList(g.Files) + ", auto_detect = false, header = true, delim = " + flavour.Quote(g.Delimiter) +
+			`, quote = '"', escape = '"', nullstr = '', allow_quoted_nulls = false, strict_mode = true, ` +
+			"max_line_size = 16777216, columns = {" + strings.Join(columns, ", ") + "}, hive_partitioning = false" + option
+		groups = append(groups, &ownGroup{files: g.Files, names: g.Columns, from: from})
 	}
 	if t.CSV {
 		return groups, nil, nil
@@ -161,12 +178,13 @@ func (o *ownTables) groups(ctx context.Context, t *tables.Table) (groups []*ownG
 	rows = map[string]int64{}
 	for _, file := range t.Files {
 		g := &ownGroup{files: []string{file}}
-		err := o.Rows(ctx, "DESCRIBE SELECT * FROM read_parquet("+flavour.Quote(file)+", hive_partitioning = false)", nil, func(row []any) error {
+		rowsOf := "read_parquet(" + fileList(g.files) + ", hive_partitioning = false)"
+		err := o.Rows(ctx, "DESCRIBE SELECT * FROM "+rowsOf, nil, func(row []any) error {
 			g.names, g.kinds = append(g.names, fmt.Sprint(row[0])), append(g.kinds, fmt.Sprint(row[1]))
 			return nil
 		})
 		if err == nil {
-			err = o.Rows(ctx, "SELECT num_rows FROM parquet_file_metadata("+flavour.Quote(file)+")", nil, func(row []any) error {
+			err = o.Rows(ctx, "SELECT num_rows FROM parquet_file_metadata("+fileList(g.files)+")", nil, func(row []any) error {
 				rows[file], err = sqlengine.AsInteger(row[0])
 				return err
 			})
@@ -174,14 +192,17 @@ func (o *ownTables) groups(ctx context.Context, t *tables.Table) (groups []*ownG
 		if err != nil {
 			return nil, nil, readable(&tables.Table{Name: t.Name, Files: []string{file}}, err)
 		}
-		if i := slices.IndexFunc(groups, func(o *ownGroup) bool { return slices.Equal(o.names, g.names) && slices.Equal(o.kinds, g.kinds) }); i >= 0 {
+		hasSameColumns := func(o *ownGroup) bool {
+			return slices.Equal(o.names, g.names) && slices.Equal(o.kinds, g.kinds)
+		}
+		if i := slices.IndexFunc(groups, hasSameColumns); i >= 0 {
 			groups[i].files = append(groups[i].files, file)
 		} else {
 			groups = append(groups, g)
 		}
 	}
 	for _, g := range groups {
-		g.from = "read_parquet(" + list(g.files) + ", hive_partitioning = false" + option
+		g.from = "read_parquet(" + fileList(g.files) + ", hive_partitioning = false" + option
 	}
 	return groups, rows, nil
 }
@@ -203,10 +224,16 @@ func unite(t *tables.Table, groups []*ownGroup) error {
 				continue
 			}
 			if first[c.Name] == g {
-				return &fault.Error{File: g.files[0], Setting: "column " + source, Problem: "is called " + c.Name + " in small letters, as another one is", Cure: "rename one of them"}
+				return &fault.Error{
+					File: g.files[0], Setting: "column " + source,
+					Problem: "is called " + c.Name + " in small letters, as another one is", Cure: "rename one of them",
+				}
 			}
 			if !widen(&t.Columns[i], c) {
-				return &fault.Error{File: g.files[0], Setting: "column " + source, Problem: fmt.Sprintf("is a %s, and a %s in %s", describeKind(c), describeKind(t.Columns[i]), first[c.Name].files[0]), Cure: "write both files with one type"}
+				problem := fmt.Sprintf("is a %s, and a %s in %s", describeKind(c), describeKind(t.Columns[i]), first[c.Name].files[0])
+				return &fault.Error{
+					File: g.files[0], Setting: "column " + source, Problem: problem, Cure: "write both files with one type",
+				}
 			}
 		}
 	}
@@ -224,8 +251,8 @@ func unite(t *tables.Table, groups []*ownGroup) error {
 	return nil
 }
 
-// widen changes the type of a column to one that can also store the values of another column of that
-// name, if no value changes.
+// widen changes the type of a column to one that can also store the values of another column of that name. If there is
+// none, it returns false and changes nothing.
 func widen(c *tables.Column, o tables.Column) bool {
 	digits := func(c tables.Column) (ahead, behind int) {
 		if c.Kind == tables.Integer {
@@ -242,8 +269,11 @@ func widen(c *tables.Column, o tables.Column) bool {
 	}
 	a, b := digits(*c)
 	x, y := digits(o)
+	if max(a, x)+max(b, y) > 38 {
+		return false
+	}
 	c.Kind, c.Digits, c.Decimals = tables.Decimal, max(a, x)+max(b, y), max(b, y)
-	return c.Digits <= 38
+	return true
 }
 
 func describeKind(c tables.Column) string {
@@ -255,7 +285,8 @@ func describeKind(c tables.Column) string {
 
 // keyValue is a key's value in the folder name of a row's file.
 func keyValue(root, folder, kind string) string {
-	value := fmt.Sprintf("url_decode(regexp_extract(substr(%s, %d), %s, 1))", fileColumn, len([]rune(root))+1, flavour.Quote(".*/"+regexp.QuoteMeta(folder)+"=([^/]*)/"))
+	pattern := flavour.Quote(".*/" + regexp.QuoteMeta(folder) + "=([^/]*)/")
+	value := fmt.Sprintf("url_decode(regexp_extract(substr(%s, %d), %s, 1))", fileColumn, len([]rune(root))+1, pattern)
 	return "CAST(CASE WHEN " + value + " NOT IN ('', '" + tables.NoKey + "') THEN " + value + " END AS " + kind + ")"
 }
 
@@ -322,13 +353,14 @@ func (o *ownTables) measureTexts(ctx context.Context, t *tables.Table) error {
 			}
 			texts = append(texts, text+"::VARCHAR")
 		}
-		all := "SELECT " + strings.Join(texts, ", ") + " FROM read_parquet(" + flavour.Quote(t.Parquet)
+		all := "SELECT " + strings.Join(texts, ", ") + " FROM read_parquet(" + fileList([]string{t.Parquet})
 		if slices.ContainsFunc(t.Columns, func(c tables.Column) bool { return strings.EqualFold(c.Name, "file_row_number") }) {
 			return o.Rows(ctx, all+")", nil, f)
 		}
 		for first, n := 0, sliceRows; n == sliceRows; first += sliceRows {
 			n = 0
-			slice := fmt.Sprintf("%s, file_row_number = true) WHERE file_row_number >= %d AND file_row_number < %d", all, first, first+sliceRows)
+			slice := fmt.Sprintf("%s, file_row_number = true) WHERE file_row_number >= %d AND file_row_number < %d",
+				all, first, first+sliceRows)
 			if err := o.Rows(ctx, slice, nil, func(row []any) error { n++; return f(row) }); err != nil {
 				return err
 			}
@@ -354,12 +386,16 @@ func readable(t *tables.Table, err error) error {
 	if text, _, ok := strings.Cut(err.Error(), "\nLINE "); ok { // DuckDB quotes Barograph's own statement, not the user's
 		err = errors.New(strings.TrimSpace(text))
 	}
-	return &fault.Error{File: t.Files[0], Problem: "cannot be read as table " + t.Name, Err: err, Cure: "name Parquet files, or CSV files with column names in their first line, all of one table with the same columns"}
+	return &fault.Error{
+		File: t.Files[0], Problem: "cannot be read as table " + t.Name, Err: err,
+		Cure: "name Parquet files, or CSV files with column names in their first line, all of one table with the same columns",
+	}
 }
 
 // ownTypes are DuckDB's types of the kinds.
 var ownTypes = map[tables.Kind]string{ //nolint:gochecknoglobals // a constant table
-	tables.Bool: "BOOLEAN", tables.Integer: "BIGINT", tables.Decimal: "DECIMAL(%d, %d)", tables.Float: "DOUBLE", tables.Date: "DATE", tables.Time: "TIMESTAMP", tables.Text: "VARCHAR",
+	tables.Bool: "BOOLEAN", tables.Integer: "BIGINT", tables.Decimal: "DECIMAL(%d, %d)", tables.Float: "DOUBLE",
+	tables.Date: "DATE", tables.Time: "TIMESTAMP", tables.Text: "VARCHAR",
 }
 
 var decimal = regexp.MustCompile(`^DECIMAL\((\d+),(\d+)\)$`)
@@ -389,8 +425,10 @@ func ownColumn(source, kind string) (c tables.Column, text string, ok bool) {
 	case "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS":
 		c.Kind, text = tables.Time, text+"::TIMESTAMP"
 	case "TIMESTAMP_NS":
-		cut := "column " + source + " has times with fractions of a microsecond, which not all engines can store: round them, or convert them to integers"
-		c.Kind, text = tables.Time, "CASE WHEN "+text+" IS NULL OR epoch_ns("+text+") % 1000 = 0 THEN "+text+"::TIMESTAMP ELSE error("+flavour.Quote(cut)+")::TIMESTAMP END"
+		problem := flavour.Quote("column " + source + " has times with fractions of a microsecond, " +
+			"which not all engines can store: round them, or convert them to integers")
+		c.Kind, text = tables.Time, "CASE WHEN "+text+" IS NULL OR epoch_ns("+text+") % 1000 = 0 THEN "+text+"::TIMESTAMP "+
+			"ELSE error("+problem+")::TIMESTAMP END"
 	case "TIMESTAMP WITH TIME ZONE":
 		c.Kind, text = tables.Time, "("+text+" AT TIME ZONE 'UTC')"
 	case "VARCHAR", "UUID", "JSON", "TIME":

@@ -3,9 +3,11 @@ package duckdb_test
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/barograph/barograph/engine"
@@ -80,5 +82,91 @@ func TestEach(t *testing.T) {
 	})
 	if err == nil || n != duckdb.SliceRows {
 		t.Errorf("a file that is removed after the first row: %d rows, %v", n, err)
+	}
+}
+
+// TestFilesNamedLikePatterns: DuckDB reads exactly the files that are named, also if their paths look like patterns.
+func TestFilesNamedLikePatterns(t *testing.T) {
+	dir, ctx := t.TempDir(), t.Context()
+	own := ownTables(t, ":memory:")
+	made := func(folder string, rows int) string {
+		t.Helper()
+		file := filepath.Join(dir, folder, "x.parquet")
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		text := fmt.Sprintf("COPY (SELECT i AS n FROM range(%d) r(i)) TO %s (FORMAT parquet)", rows, flavour.Quote(file))
+		if err := own.Ask(ctx, text, func([]any) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	for _, name := range []string{"ax", "b1", "c1", "[x"} { // the patterns match them
+		made(name, 5)
+	}
+	for i, name := range []string{"a*", "b?", "c[1]", "**", "[*", "d{1,2}", `e\`} {
+		file := made(name, 3)
+		table := &tables.Table{Name: fmt.Sprint("t", i), Root: dir, Files: []string{file}, Parquet: file}
+		rows, err := own.Describe(ctx, table)
+		if err != nil || rows[file] != 3 {
+			t.Errorf("%s: %v, %v", name, rows, err)
+			continue
+		}
+		n := 0
+		if err := table.Each(ctx, func([]any) error { n++; return nil }); err != nil || n != 3 {
+			t.Errorf("%s: %d rows, %v", name, n, err)
+		}
+		if err := own.Ask(ctx, "DROP VIEW "+table.Name, func([]any) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if err := own.Load(ctx, table); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		var loaded any
+		if err := own.Ask(ctx, "SELECT count(*) FROM "+table.Name, func(row []any) error { loaded = row[0]; return nil }); err != nil || fmt.Sprint(loaded) != "3" {
+			t.Errorf("%s: %v rows are loaded, %v", name, loaded, err)
+		}
+	}
+}
+
+// TestOwnFileThatTheDriverMisreads: the driver takes the file's name as a part of a URL. It would lose the settings
+// after a #, for example that the file is read-only.
+func TestOwnFileThatTheDriverMisreads(t *testing.T) {
+	for name, works := range map[string]bool{"plain.db": true, "a b.db": true, "a%2Fb.db": true, "50%.db": false, "a#1.db": false} {
+		u := &url.URL{Scheme: "duckdb", Opaque: url.PathEscape(filepath.Join(t.TempDir(), name))}
+		e, err := duckdb.Driver().Open(t.Context(), u, engine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, err := tables.DatabasesOf(e).Own(t.Context(), false)
+		if (err == nil) != works || err != nil && !strings.Contains(err.Error(), "has a character such as % or #") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err == nil {
+			err = own.Close()
+		}
+		if works && err != nil {
+			t.Error(err)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestDecimalsThatNoTypeContains: the error names the types of both files, not a type that nobody wrote.
+func TestDecimalsThatNoTypeContains(t *testing.T) {
+	own, dir := ownTables(t, ":memory:"), t.TempDir()
+	table := &tables.Table{Name: "t", Root: dir}
+	for i, kind := range []string{"DECIMAL(38, 0)", "DECIMAL(10, 5)"} {
+		table.Files = append(table.Files, filepath.Join(dir, fmt.Sprint(i, ".parquet")))
+		text := "COPY (SELECT 1::" + kind + " AS n) TO " + flavour.Quote(table.Files[i]) + " (FORMAT parquet)"
+		if err := own.Ask(t.Context(), text, func([]any) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "is a decimal(10, 5), and a decimal(38, 0) in " + table.Files[0]
+	if _, err := own.Describe(t.Context(), table); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
 	}
 }

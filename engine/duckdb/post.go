@@ -13,8 +13,8 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// posts opens tables of values of SHEF messages. Only one transaction writes at a time: if two changed
-// one row at the same time, DuckDB would fail the second.
+// postTables opens tables of values of SHEF messages. Only one transaction writes at a time: if two changed one row at
+// the same time, DuckDB would refuse the second.
 type postTables struct{ *database }
 
 func postMethods() []posts.Method {
@@ -57,8 +57,8 @@ func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, err
 		return nil, err
 	}
 	return sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
-		Dialect: postDialect(), Methods: postMethods(), Connect: p.connect, Begin: "BEGIN TRANSACTION", MaxRows: 64, ReadOnly: p.readOnly, WriteLock: &p.writing,
-		Size: p.size, Maintain: p.tend,
+		Dialect: postDialect(), Methods: postMethods(), Connect: p.connect, Begin: "BEGIN TRANSACTION", MaxRows: 64,
+		ReadOnly: p.readOnly, WriteLock: &p.writing, Size: p.size, Maintain: p.tend,
 	}, t)
 }
 

@@ -59,7 +59,8 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 			return text, err
 		},
 		Close: func() error {
-			return t.withConn(context.Background(), func(c *conn) error { return c.Exec(context.Background(), "SET GLOBAL threads = "+t.before) })
+			ctx := context.Background()
+			return t.withConn(ctx, func(c *conn) error { return c.Exec(ctx, "SET GLOBAL threads = "+t.before) })
 		},
 	}, p)
 	if err != nil {
@@ -77,8 +78,9 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 
 // note returns the placement of the loaded tables; "" = no tables are loaded.
 func (t *star) note(ctx context.Context, c *conn) (string, error) {
-	views, err := sqlengine.QueryNumber(ctx, c, "SELECT count(*) FROM duckdb_tables() WHERE database_name = current_database() AND schema_name = "+flavour.Quote(starSchema)+" AND table_name = 'placement'")
-	if err != nil || views == 0 {
+	n, err := sqlengine.QueryNumber(ctx, c, "SELECT count(*) FROM duckdb_tables() WHERE database_name = current_database() "+
+		"AND schema_name = "+flavour.Quote(starSchema)+" AND table_name = 'placement'")
+	if err != nil || n == 0 {
 		return "", err
 	}
 	text, err := sqlengine.QueryTexts(ctx, c, "SELECT placement FROM "+starSchema+".placement")
@@ -118,9 +120,13 @@ func (t *star) load(ctx context.Context, files tables.StarFiles, note string) (o
 			return err
 		}
 		out.Rows = map[tables.StarTable]int64{}
-		script := append(views, "CREATE TABLE "+starSchema+".placement (placement VARCHAR)", "INSERT INTO "+starSchema+".placement VALUES ("+flavour.Quote(note)+")")
-		if err := c.Exec(ctx, "BEGIN TRANSACTION; CREATE SCHEMA "+starSchema+";\n"+strings.Join(script, ";\n")+";\nCOMMIT"); err != nil {
-			return errors.Join(err, c.Exec(context.WithoutCancel(ctx), "ROLLBACK"))
+		placement := starSchema + ".placement"
+		script := append(views, "CREATE TABLE "+placement+" (placement VARCHAR)",
+			"INSERT INTO "+placement+" VALUES ("+flavour.Quote(note)+")", "COMMIT")
+		text := "BEGIN TRANSACTION; CREATE SCHEMA " + starSchema + ";\n" + strings.Join(script, ";\n")
+		if err := c.Exec(ctx, text); err != nil {
+			_ = c.Exec(context.WithoutCancel(ctx), "ROLLBACK") // an error: no transaction is open
+			return err
 		}
 		for _, table := range tables.StarTables() {
 			if out.Rows[table], err = sqlengine.QueryNumber(ctx, c, "SELECT count(*) FROM "+starSchema+"."+string(table)); err != nil {
@@ -162,7 +168,8 @@ func (t *star) write(ctx context.Context, c *conn, files tables.StarFiles) (view
 	views = append(views, view(tables.StoreSales, parts))
 	for _, table := range []tables.StarTable{tables.DateDim, tables.Item} {
 		path := filepath.Join(t.homes(&t.Placement)[0], string(table)+".parquet")
-		err := c.Exec(ctx, "COPY (SELECT * FROM read_parquet("+list(files.Parquet[table])+")) TO "+flavour.Quote(path)+" (FORMAT parquet)")
+		rows := "SELECT * FROM read_parquet(" + fileList(files.Parquet[table]) + ")"
+		err := c.Exec(ctx, "COPY ("+rows+") TO "+flavour.Quote(path)+" (FORMAT parquet)")
 		if err != nil {
 			return nil, err
 		}
@@ -185,7 +192,7 @@ const (
 // DuckDB writes a folder for each value of a column with one statement. Each of these folders is a link
 // to the piece's folder, on the disk of the partition.
 func (t *star) partition(ctx context.Context, c *conn, facts []string) (files []string, err error) {
-	rows, err := sqlengine.QueryNumber(ctx, c, "SELECT count(*) FROM read_parquet("+list(facts)+")")
+	rows, err := sqlengine.QueryNumber(ctx, c, "SELECT count(*) FROM read_parquet("+fileList(facts)+")")
 	if err != nil {
 		return nil, err
 	}
@@ -208,8 +215,9 @@ func (t *star) partition(ctx context.Context, c *conn, facts []string) (files []
 		}
 	}
 	err = c.Exec(ctx, "SET GLOBAL partitioned_write_max_open_files = "+strconv.Itoa(len(folders)+1)+";\n"+
-		"COPY (SELECT *, hash(ss_ticket_number) % "+strconv.Itoa(len(folders))+" AS piece FROM read_parquet("+list(facts)+"))\nTO "+
-		flavour.Quote(staging)+" (FORMAT parquet, ROW_GROUP_SIZE "+strconv.Itoa(2*rowGroup)+", PARTITION_BY (piece), OVERWRITE_OR_IGNORE)")
+		"COPY (SELECT *, hash(ss_ticket_number) % "+strconv.Itoa(len(folders))+" AS piece FROM read_parquet("+fileList(facts)+
+		"))\nTO "+flavour.Quote(staging)+" (FORMAT parquet, ROW_GROUP_SIZE "+strconv.Itoa(2*rowGroup)+
+		", PARTITION_BY (piece), OVERWRITE_OR_IGNORE)")
 	if err != nil {
 		return nil, err
 	}
@@ -248,12 +256,21 @@ func (t *star) files(each func(path int, name string, info os.FileInfo) error) e
 
 // view returns the statement that creates a view of Parquet files.
 func view(t tables.StarTable, paths []string) string {
-	return "CREATE VIEW " + starSchema + "." + string(t) + " AS SELECT * FROM read_parquet(" + list(paths) + ", hive_partitioning = false)"
+	rows := "read_parquet(" + fileList(paths) + ", hive_partitioning = false)"
+	return "CREATE VIEW " + starSchema + "." + string(t) + " AS SELECT * FROM " + rows
 }
 
-// list returns a list of texts in SQL.
-func list(texts []string) string {
+// textList returns a list of texts in SQL.
+func textList(texts []string) string {
 	return "[" + flavour.Join(texts, ", ", flavour.Quote) + "]"
+}
+
+// fileList returns a list of files in SQL, for DuckDB's readers.
+func fileList(paths []string) string { return textList(lists.Map(paths, literalPath)) }
+
+// literalPath returns the pattern that matches only this path, because DuckDB's readers take each path as a pattern.
+func literalPath(path string) string {
+	return strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]").Replace(path)
 }
 
 // size returns the bytes of the facts on each path.

@@ -38,7 +38,7 @@ var elements = []Element{ //nolint:gochecknoglobals // a constant table
 	{"load_mtd", "load MTD files: paths with 2d.txt, 3d_s or 3d_p", "the same", true},
 	{"load_mpr", "load MPR lines; default: false", "the same", true},
 	{"load_orank", "load ORANK lines; default: false", "the same", true},
-	{"force_dup_file", "load a file again that was loaded before: its lines are then stored twice", "not needed: Barograph skips a loaded file; a second load would change nothing, because its lines are duplicates", false},
+	{"force_dup_file", "load a file again that was loaded before: its lines are then stored twice", "not needed: Barograph skips a loaded file, also if the load_spec left out some of its lines; load these into another subset", false},
 	{"group", "group of databases in METviewer's menu", "stored in METviewer's table metadata, together with description; the value NO GROUP is not stored", true},
 	{"description", "description of the database in METviewer's menu", "stored in METviewer's table metadata, together with group", true},
 	{"load_files", "files to load", "the same; if it is present, folder_tmpl is ignored, as in METdbLoad", true},
