@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
@@ -184,6 +185,18 @@ func TestPropertiesThatAreRefused(t *testing.T) {
 		"fieldcount=5000":                 "fewer",
 		"readproportion=0":                "no operation",
 		"recordcount=9223372036854775808": "whole number",
+		// values that overflowed a number, or the memory
+		"recordcount=100000000000000001":     "from 0 to 100000000000000000",
+		"threadcount=9999999999":             "from 1 to 100000",
+		"status.interval=10000000000":        "from 1 to 1000000000",
+		"maxexecutiontime=10000000000":       "from 0 to 1000000000",
+		"maxoutage=10000000000":              "from 0 to 1000000000",
+		"batchsize=9223372036854775807":      "from 1 to 1000000",
+		"zeropadding=252":                    "from 0 to 251",
+		"fieldlength=9223372036854775807":    "from 0 to 1073741824",
+		"maxscanlength=9223372036854775807":  "from 1 to 1073741824",
+		"shard=1/5000":                       "more than 1000 clients",
+		"fieldlengths=9223372036854775807,1": "is no length",
 	} {
 		p := Properties{"recordcount": "1000", "updateproportion": "0", "insertstart": "0"}
 		if err := p.Set(assignment); err != nil {
@@ -195,6 +208,10 @@ func TestPropertiesThatAreRefused(t *testing.T) {
 	}
 	if _, err := NewConfig(Properties{"dataintegrity": "true", "fieldlengthdistribution": "uniform"}); err == nil {
 		t.Error("values of any length are to be checked")
+	}
+	noKey := Properties{"requestdistribution": "exponential", "exponential.percentile": "0"}
+	if _, err := NewConfig(noKey); err == nil || !strings.Contains(err.Error(), "leaves no key to request") {
+		t.Errorf("requests for the last 0 %% of the keys: %v", err)
 	}
 	if err := (Properties{}).Set("nothing"); err == nil {
 		t.Error("-p nothing is read")
@@ -220,6 +237,7 @@ func TestFieldLengthHistogram(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "hist.txt")
 	for text, good := range map[string]bool{
 		"BlockSize\t10\n0\t1\n3\t2\n": true, "BlockSize\t10\n": false, "Block\t10\n0\t1\n": false, "BlockSize\t10\nx\t1\n": false, "": false,
+		"BlockSize\t1000000000\n0\t1\n1000000\t1\n": false, "BlockSize\t10\n0\t9223372036854775807\n1\t5\n": false, // overflows
 	} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -254,6 +272,32 @@ func TestWhatOtherToolsHave(t *testing.T) {
 		if _, err := NewConfig(p); err == nil {
 			t.Errorf("%s is accepted", bad)
 		}
+	}
+}
+
+// TestTablesOfAnySize: the memory of a ledger does not grow with the number of records, and the order of the largest key
+// number is known.
+func TestTablesOfAnySize(t *testing.T) {
+	if l := newLedger(mostKeys); len(l.entries) > 4*mostEntries {
+		t.Errorf("%d entries", len(l.entries))
+	}
+	c := config(t, "recordcount=100000000000000000", "insertstart=99999999999999990", "insertorder=ordered")
+	if e := newExisting(c); len(e.sorted) != 10 {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestLoadsAndRates: the duration of successive rates does not end a load, and a load before a sweep ignores them.
+func TestLoadsAndRates(t *testing.T) {
+	c := config(t, "rate=2000/s@10ms,1000/s@10ms", "recordcount=1500")
+	r, err := Load(t.Context(), open(t), c, Options{})
+	if err != nil || r.Err() != nil || r.Succeeded() != 1500 {
+		t.Errorf("%v, %v", err, r.Err())
+	}
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	if err := (&Target{KV: open(t)}).LoadAll(ctx, config(t, "rate=1/s@1s")); err != nil {
+		t.Errorf("1,000 records at one per second: %v", err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package ycsb
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -160,7 +161,7 @@ func TestCost(t *testing.T) {
 		"it comes back in vain": {at(10, 10, 10, 10, 0, 10, 10, 0, 10, 10, 10, 10), time.Second, -1},
 		"never":                 {at(10, 10, 10, 10), 4 * time.Second, -1},
 	} {
-		got := cost(c.series, 100*time.Millisecond, 2*time.Second, 6*time.Second)
+		got := faultCost(c.series, 100*time.Millisecond, 2*time.Second, 6*time.Second)
 		if got.TimeWithoutSuccess != c.without || got.RecoveryTime != c.back || got.RateBefore != 100 {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -180,6 +181,62 @@ func TestKindsOfErrors(t *testing.T) {
 				t.Errorf("%v is %q, want %q", err, got, want)
 			}
 		}
+	}
+}
+
+// TestErrorsOfAHungWorker: a worker that does not return may count an error while the report is written.
+func TestErrorsOfAHungWorker(t *testing.T) {
+	w, r := &workload{Config: config(t)}, &Report{Fault: &run.Fault{}, Result: &pace.Result{}}
+	w.errors.note(io.EOF, false)
+	r.countFailures(w)
+	w.errors.note(io.EOF, false)
+	if n := r.Fault.Errors[brokenOff]; n != 1 {
+		t.Errorf("%d errors", n)
+	}
+}
+
+// TestTailHasNoSecret: the end of a command's output has no part of a password, also if it begins within a URL.
+func TestTailHasNoSecret(t *testing.T) {
+	for before := range 40 {
+		url := "postgres://user:geheimnis@host/"
+		b := bytes.NewBufferString(url + strings.Repeat("x", mostOutput-before))
+		if text := tail(b); strings.Contains(text, "nis@") || strings.Contains(text, "eheim") {
+			t.Fatalf("%d bytes of the URL are left: %.60s", before, text)
+		}
+	}
+}
+
+// TestReadBackIsInterrupted: after an interruption, workers do not continue to connect to a server that is away.
+func TestReadBackIsInterrupted(t *testing.T) {
+	c := config(t)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var attempts atomic.Int64
+	away := func(r *kv.Records) *kv.Records {
+		out := *conns(func(c *kv.Conn) { c.Read = failing })(r)
+		connect := out.Connect
+		out.Connect = func(ctx context.Context) (*kv.Conn, error) {
+			attempts.Add(1)
+			stop()
+			return connect(ctx)
+		}
+		return &out
+	}
+	table, err := wrapped{loaded(t, c), away}.Table(t.Context(), c.TableSpec(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := newWorkload(c, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := table.Connect(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Report{Config: c, Fault: &run.Fault{}, Result: &pace.Result{}}
+	if err := r.readBack(ctx, w, []*worker{w.worker(conn, 0)}, counting{}); err == nil || attempts.Load() > 3 {
+		t.Errorf("%v after %d attempts", err, attempts.Load())
 	}
 }
 

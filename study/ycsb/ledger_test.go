@@ -71,7 +71,6 @@ func TestCorrectStoreIsNotAccused(t *testing.T) {
 	}
 }
 
-// Every value that a read may return is allowed, and no other.
 // Shards that write one table have different nonces, whichever of them starts earlier:
 // otherwise each takes the other's versions for its own, and accuses a correct store.
 func TestNoncesOfShardsDiffer(t *testing.T) {
@@ -88,6 +87,7 @@ func TestNoncesOfShardsDiffer(t *testing.T) {
 	}
 }
 
+// Every value that a read may return is allowed, and no other.
 func TestRegister(t *testing.T) {
 	const full = 1<<versionBits - 1
 	var e entry
@@ -182,6 +182,32 @@ func TestLoadReadsDifferentRecords(t *testing.T) {
 		if got := r.Answers().ReadBack; int64(len(read)) != want || got != want {
 			t.Errorf("of %d records %d were read back, and %d are reported; want %d", n, len(read), got, want)
 		}
+	}
+}
+
+// TestFailedInsertsAreNotClaimed: a record whose insert failed, and which does not exist, is not among the inserted
+// records that were read back.
+func TestFailedInsertsAreNotClaimed(t *testing.T) {
+	c := config(t, "insertproportion=0.1")
+	table, err := loaded(t, c).Table(t.Context(), c.TableSpec(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := newWorkload(c, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := table.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.ledger = newLedger(c.Records)
+	for number, isStored := range map[int64]bool{c.Records - 1: true, c.Records: false} {
+		w.ledger.open(keyID(c.appendKey(nil, number)), number, len(w.fields), true).insert(1, isStored)
+	}
+	r := &Report{Config: c}
+	if err := r.readLedger(t.Context(), []*worker{w.worker(conn, 0)}); err != nil || r.back.KeysInserted != 1 || r.back.Missing != 0 {
+		t.Errorf("%v, %+v", err, r.back)
 	}
 }
 

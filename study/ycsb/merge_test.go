@@ -2,6 +2,7 @@ package ycsb_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -142,6 +143,60 @@ func TestMergeOfTwoEngines(t *testing.T) {
 	}
 	if reps["dry"] != 4 || reps["postgres"] != 1 || reps["mariadb"] != 1 {
 		t.Errorf("%v", reps)
+	}
+}
+
+// TestMergeOfSomeShards: a merged sample names the clients whose folders are missing. Runs with different targets are
+// different cells.
+func TestMergeOfSomeShards(t *testing.T) {
+	at := func(shard string, target float64) run.Sample {
+		s := aPoint(shard, 0, 1, 2)
+		s.Cell = run.MixCell("postgres", "columns", "workloada", 8, target, shard)
+		return s
+	}
+	var dirs []string
+	for _, s := range []run.Sample{at("1/3", 100), at("3/3", 100), at("1/3", 200), at("2/3", 200), at("3/3", 200)} {
+		dirs = append(dirs, folder(t, s))
+	}
+	_, samples, err := ycsb.Merge(dirs)
+	if err != nil || len(samples) != 2 {
+		t.Fatalf("%+v, %v", samples, err)
+	}
+	for i, want := range []string{"[without the shards 2/3: operations and throughput are those of the other clients]", "[]"} {
+		if s := samples[i]; fmt.Sprint(s.Warnings) != want || s.Cell.Number("target_ops_s") != float64(200+400*i) {
+			t.Errorf("%s: %q", s.Cell, s.Warnings)
+		}
+	}
+}
+
+// TestMergeKeepsHistories: a history that breaks a promise makes the merged sample wrong, and is the one that it has.
+// Its file is that of its folder. Findings of all folders are kept.
+func TestMergeKeepsHistories(t *testing.T) {
+	good, bad := aPoint("1/2", 0, 1, 2), aPoint("2/2", 0, 1, 2)
+	good.History = &run.HistoryCheck{File: "histories/good"}
+	bad.History = &run.HistoryCheck{File: "histories/bad", Promises: []run.PromiseResult{{Promised: true, Violations: 1}}}
+	bad = bad.Judge(nil, answer.Proof{}, &answer.Diff{Problem: "broken 1 times"})
+	dirs := []string{folder(t, good), folder(t, bad)}
+	for i, dir := range dirs {
+		file := filepath.Join(dir, "run.json")
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		finding := fmt.Sprintf(`{"findings": ["finding %d"],`, i)
+		if err := os.WriteFile(file, []byte(strings.Replace(string(text), "{", finding, 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, samples, err := ycsb.Merge(dirs)
+	if err != nil || len(samples) != 1 {
+		t.Fatalf("%+v, %v", samples, err)
+	}
+	if s := samples[0]; s.Verdict != run.Wrong || s.Problem != "broken 1 times" || s.History.File != filepath.Join(dirs[1], "histories/bad") {
+		t.Errorf("%+v, %+v", s, s.History)
+	}
+	if fmt.Sprint(r.Findings) != "[finding 0 finding 1]" {
+		t.Errorf("%q", r.Findings)
 	}
 }
 

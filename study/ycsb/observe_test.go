@@ -25,7 +25,7 @@ func TestServerIsWatched(t *testing.T) {
 		}, nil
 	}
 	var looks [][]run.Counter
-	r := watchedBy(t, Server{Metrics: metrics, Tell: func(c []run.Counter) { looks = append(looks, c) }})
+	r := watchedBy(t, Server{Metrics: metrics, OnCounters: func(c []run.Counter) { looks = append(looks, c) }})
 	s := r.Server
 	if len(looks) != s.SessionSampleCount || len(looks) == 0 || len(looks[0]) != 2 || looks[0][0].Value != 100 {
 		t.Errorf("it was reported %v", looks)
@@ -47,6 +47,25 @@ func TestServerThatTellsNothing(t *testing.T) {
 	r := watched(t, func(context.Context) (engine.Metrics, error) { return engine.Metrics{}, errors.New("no\n\tpermission") })
 	if r.Err() != nil || !slices.Contains(r.Warnings, "the server's own metrics were not available: no permission") {
 		t.Errorf("%v, %q", r.Err(), r.Warnings)
+	}
+}
+
+// TestFailedSampleIsNotCounted: means are over the samples that the server answered.
+func TestFailedSampleIsNotCounted(t *testing.T) {
+	calls := 0
+	metrics := func(context.Context) (engine.Metrics, error) {
+		if calls++; calls > 1 {
+			return engine.Metrics{}, errors.New("no connection")
+		}
+		return engine.Metrics{Sessions: []engine.Session{{Wait: engine.OnCPU, What: "running", Count: 3}}}, nil
+	}
+	o := &observer{Server: Server{Metrics: metrics}, waits: map[engine.Session]int{}}
+	for range 3 {
+		o.sample(t.Context())
+	}
+	s := o.server(t.Context())
+	if calls != 2 || s.SessionSampleCount != 1 || len(s.SessionSamples) != 1 || s.Waits[0].Sessions != 3 {
+		t.Errorf("%d calls, %+v", calls, s)
 	}
 }
 

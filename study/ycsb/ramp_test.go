@@ -25,11 +25,11 @@ func TestRamp(t *testing.T) {
 		knee  float64
 		says  string
 	}{
-		"what is done":           {1000, time.Millisecond, 1, 0, 1000 / follows, "the knee: it holds 1044/s"},
+		"what is done":           {1000, time.Millisecond, 1, 0, 1000 / follows, "the knee: it sustains 1044/s"},
 		"a bound":                {1000, time.Millisecond, 0.5, 5 * time.Millisecond, 500, "the 99th percentile exceeds 5ms"},
-		"a bound that is far":    {1000, time.Millisecond, 0.5, time.Second, 1000 / follows, "no longer follows"},
-		"not even the first":     {50, time.Millisecond, 1, 0, 0, "does not even hold 100/s (50/s done"},
-		"the first, but no more": {100, time.Millisecond, 1, 0, 100 / follows, "it holds 100/s"},
+		"a bound that is far":    {1000, time.Millisecond, 0.5, time.Second, 1000 / follows, "less than 95 % of the due operations are done"},
+		"not even the first":     {50, time.Millisecond, 1, 0, 0, "does not sustain even the first rate, 100/s (50/s done"},
+		"the first, but no more": {100, time.Millisecond, 1, 0, 100 / follows, "it sustains 100/s"},
 		"there is no end to it":  {math.Inf(1), time.Millisecond, 1, 0, math.Inf(1), "the highest rate that was tried"},
 	} {
 		r := Ramp{First: 100, Bound: c.bound}.climb(func(rate float64) (Step, bool) {

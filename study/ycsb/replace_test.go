@@ -2,10 +2,13 @@ package ycsb
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/kv"
 )
 
@@ -64,6 +67,23 @@ func TestReplaceCost(t *testing.T) {
 					updates.Load())
 			}
 		})
+	}
+}
+
+// TestFailedClear: a load that cannot clear the table does not observe the server. Otherwise nothing would end the
+// observation.
+func TestFailedClear(t *testing.T) {
+	change := func(r *kv.Records) *kv.Records {
+		out := *r
+		out.Clear = func(context.Context) error { return errors.New("permission denied") }
+		return &out
+	}
+	var asked atomic.Int64
+	metrics := func(context.Context) (engine.Metrics, error) { asked.Add(1); return engine.Metrics{}, nil }
+	o := Options{Replace: true, Server: Server{Metrics: metrics}}
+	r, err := Load(t.Context(), wrapped{open(t), change}, config(t), o)
+	if r != nil || err == nil || !strings.Contains(err.Error(), "permission denied") || asked.Load() > 0 {
+		t.Errorf("%v, %v; the server was asked %d times", r, err, asked.Load())
 	}
 }
 

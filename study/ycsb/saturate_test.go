@@ -2,6 +2,7 @@ package ycsb
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 )
@@ -18,14 +19,29 @@ func law(lambda, sigma, kappa float64) func(n int64) (Summary, bool) {
 
 func TestSaturateFindsTheKnee(t *testing.T) {
 	s := Saturate(0, 1024, law(1000, 0.3, 0)) // at most 1000/0.3
-	if s.Ended != "more threads brought nothing" || s.Knee.Threads < 16 || s.Knee.Threads > 32 || s.Knee.Throughput < 0.8*1000/0.3 {
+	if s.Ended != notFaster || s.Knee.Threads < 16 || s.Knee.Threads > 32 || s.Knee.Throughput < 0.8*1000/0.3 {
 		t.Errorf("%+v", s)
 	}
-	if s := Saturate(0, 64, law(1000, 0, 0)); s.Ended != "the most threads were reached" || s.Knee.Threads != 64 {
+	if s := Saturate(0, 64, law(1000, 0, 0)); s.Ended != mostReached || s.Knee.Threads != 64 {
 		t.Errorf("%+v", s)
 	}
 	if s := Saturate(0, 64, law(1000, 1, 0.1)); s.Knee.Threads != 1 {
 		t.Errorf("it only grows slower: %+v", s)
+	}
+}
+
+// TestSaturationIsMeasured: the search claims saturation only if it has measured more threads.
+func TestSaturationIsMeasured(t *testing.T) {
+	for most, want := range map[int64]string{64: "does not saturate up to 64 threads", 1: "does not saturate up to 1 thread"} {
+		if text := Saturate(0, most, law(1000, 0, 0)).String(); !strings.HasPrefix(text, want+", the most that were measured") {
+			t.Error(text)
+		}
+	}
+	if text := Saturate(time.Hour, 64, law(1000, 0, 0)).String(); !strings.Contains(text, "does not saturate") || !strings.HasSuffix(text, "never exceeded") {
+		t.Error(text)
+	}
+	if text := Saturate(0, 1024, law(1000, 0.3, 0)).String(); !strings.HasPrefix(text, "saturates at ") {
+		t.Error(text)
 	}
 }
 

@@ -199,7 +199,7 @@ func TestSettle(t *testing.T) {
 // What cannot be added up, or is not there, is refused before anything runs.
 func TestTransfersAreRefused(t *testing.T) {
 	for text, set := range map[string]string{
-		"other writes": "updateproportion=0.1", "balances do not follow": "dataintegrity=true", "several clients": "shard=1/2", "no other account": "recordcount=1", "is not known": "isolation=chaos",
+		"other writes": "updateproportion=0.1", "which change the balances": "dataintegrity=true", "several clients": "shard=1/2", "no other account": "recordcount=1", "is not known": "isolation=chaos",
 	} {
 		p := Properties{"recordcount": "10", "transferproportion": "1", "readproportion": "0", "updateproportion": "0"}
 		if err := p.Set(set); err != nil {

@@ -3,6 +3,7 @@ package ycsb
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"sync/atomic"
@@ -165,6 +166,40 @@ func TestWrongEngineIsCaught(t *testing.T) {
 			t.Errorf("%v, %v", err, r.Err())
 		}
 	})
+}
+
+// TestScansThatMissTheFirstRecord: a scan must return the record whose key it starts from, also if the run has inserted
+// it; the other records need not be known for that. A scan after a load must return a record at all.
+func TestScansThatMissTheFirstRecord(t *testing.T) {
+	c := config(t, "readproportion=0", "updateproportion=0", "scanproportion=0.5", "insertproportion=0.5", "requestdistribution=latest")
+	inserted := map[string]bool{}
+	for number := c.Records; number < c.Records+c.Operations; number++ {
+		inserted[string(c.appendKey(nil, number))] = true
+	}
+	blind := conns(func(c *kv.Conn) {
+		scan := c.Scan
+		c.Scan = func(ctx context.Context, from []byte, n int, f kv.Fields, each func([]byte, *kv.Row) error) error {
+			if !inserted[string(from)] {
+				return scan(ctx, from, n, f, each)
+			}
+			return scan(ctx, from, n+1, f, func(key []byte, r *kv.Row) error {
+				if string(key) == string(from) {
+					return nil
+				}
+				return each(key, r)
+			})
+		}
+	})
+	r, err := Run(t.Context(), wrapped{loaded(t, c), blind}, c, Options{})
+	if err != nil || code(r.Err()) != fault.Differs || r.Problems[0].Kind != "scan: the first record is left out" {
+		t.Errorf("%v; %v; %v", err, r.Err(), r.Problems)
+	}
+	empty := conns(func(c *kv.Conn) {
+		c.Scan = func(context.Context, []byte, int, kv.Fields, func([]byte, *kv.Row) error) error { return nil }
+	})
+	if r, err := Load(t.Context(), wrapped{open(t), empty}, config(t), Options{}); code(err) != fault.Differs {
+		t.Errorf("scans after a load return nothing: %v; %v", err, r.Problems)
+	}
 }
 
 // go-ycsb counts misses as reads, YCSB as failures that nobody looks at.
@@ -331,6 +366,38 @@ func TestInsertIsTriedAgainAfterFailureOnly(t *testing.T) {
 	r, err = Load(t.Context(), wrapped{open(t), rarely}, config(t, "core_workload_insertion_keep_going_on_error=true"), Options{})
 	if err != nil || r.tally(statusError, opInsert) != 100 || code(r.Err()) != fault.Incomplete {
 		t.Errorf("going on after errors: %v, %v", err, r.Err())
+	}
+}
+
+// TestBatchWithoutAnAnswer: an engine that stores a batch and then reports an error, for example of a timeout, keeps its
+// connection. The records of the batch are no duplicates.
+func TestBatchWithoutAnAnswer(t *testing.T) {
+	var batches atomic.Int64
+	unanswering := conns(func(c *kv.Conn) {
+		many := c.InsertMany
+		c.InsertMany = func(ctx context.Context, rows []kv.KeyRow) error {
+			if err := many(ctx, rows); err != nil || batches.Add(1)%10 != 0 {
+				return err
+			}
+			return errors.New("timed out waiting for replicas")
+		}
+	})
+	r, err := Load(t.Context(), wrapped{open(t), unanswering}, config(t, "batchsize=10"), Options{})
+	if err != nil || r.Err() != nil || r.Succeeded() != 1000 || r.Reconnects != 0 {
+		t.Errorf("%v; %v; %v", err, r.Err(), r.Problems)
+	}
+}
+
+// TestKindsOfProblems: a run that has too many kinds of problems counts the further ones by themselves, and not as those
+// of the last kind.
+func TestKindsOfProblems(t *testing.T) {
+	var p Problems
+	for i := range 2 * mostProblems {
+		p.note(fmt.Sprint("kind ", i), func() string { return "" })
+	}
+	all := p.list()
+	if last := all[len(all)-1]; len(all) != mostProblems || last.Kind != otherProblems || last.Count != mostProblems+1 {
+		t.Errorf("%+v", all)
 	}
 }
 
