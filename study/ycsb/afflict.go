@@ -66,15 +66,13 @@ func (t *Target) relay() error {
 	}
 	through := *t.at
 	through.Host = strings.Join(hosts, ",")
-	if err := t.db.Close(); err != nil {
-		return err
-	}
 	db, err := t.open(through.String())
 	if err != nil {
-		return err
+		return err // CloseAll closes the first one
 	}
+	direct := t.db
 	t.db, t.KV, t.Server.Metrics, t.Server.Statements = db, kv.DatabaseOf(db), db.Metrics, db.Statements
-	return nil
+	return direct.Close()
 }
 
 // breaker returns the function that injects the faults.

@@ -14,7 +14,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// The keys that YCSB itself printed.
+// TestKeysAreYCSBs: the keys are those that YCSB itself printed.
 func TestKeysAreYCSBs(t *testing.T) {
 	for _, x := range []struct {
 		assignment string
@@ -38,7 +38,7 @@ func TestKeysAreYCSBs(t *testing.T) {
 	}
 }
 
-// javaHash is java.lang.String.hashCode, written the slow way.
+// javaHash is java.lang.String.hashCode, in its simplest form.
 func javaHash(s string) int32 {
 	h := int32(0)
 	for _, c := range []byte(s) {
@@ -74,7 +74,7 @@ func TestDerivedValues(t *testing.T) {
 	}
 }
 
-// The order of ordinals is that of keys' bytes.
+// TestOrdinalsAreInTheOrderOfKeys: ordinals sort like the bytes of the keys.
 func TestOrdinalsAreInTheOrderOfKeys(t *testing.T) {
 	for _, a := range []string{"zeropadding=1", "zeropadding=19", "zeropadding=30", "insertorder=ordered", "insertorder=ordered zeropadding=5", "insertorder=ordered zeropadding=25"} {
 		c := config(t, strings.Fields(a)...)
@@ -102,7 +102,7 @@ func TestOrdinalsAreInTheOrderOfKeys(t *testing.T) {
 	}
 }
 
-// Of very many records those with the greatest keys are known.
+// TestExistingOfManyRecords: of very many records, those with the greatest keys are known.
 func TestExistingOfManyRecords(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two million keys")
@@ -145,7 +145,7 @@ func TestWorkloadFilesAreYCSBs(t *testing.T) {
 	}
 }
 
-// The defaults of YCSB's code, which are not those of its template.
+// TestDefaults: the defaults are those of YCSB's code, which differ from those of its template.
 func TestDefaults(t *testing.T) {
 	c, err := NewConfig(Properties{})
 	if err != nil {
@@ -258,7 +258,7 @@ func TestFieldLengthHistogram(t *testing.T) {
 	}
 }
 
-// Properties of other bindings are accepted, rates come one after the other.
+// TestWhatOtherToolsHave: properties of other bindings are accepted, and successive rates are read.
 func TestWhatOtherToolsHave(t *testing.T) {
 	c := config(t, "redis.host=a", "mongodb.url=b", "jdbc.fetchsize=3", "pg.port=1", "zipfianconstant=0.5", "rate=500/s@30s, 1000/s@1500ms")
 	if len(c.Ignored) != 4 || c.Theta != 0.5 || c.Target != 500 || c.Seconds != 32 || c.Operations != 0 || c.Rates.String() != "500/s@30s,1000/s@1.5s" {
@@ -301,7 +301,7 @@ func TestLoadsAndRates(t *testing.T) {
 	}
 }
 
-// Each field has its length, which is checked, too; and a run ends at so many failures.
+// TestLengthsAndLimits: each field has its own length, which is checked.
 func TestLengthsAndLimits(t *testing.T) {
 	c := config(t, "fieldcount=3", "fieldlengths=8, 100,1000", "dataintegrity=true", "readproportion=0.5", "updateproportion=0.5", "operationcount=500")
 	db := loaded(t, c)
@@ -344,7 +344,8 @@ func TestLengthsAndLimits(t *testing.T) {
 	}
 }
 
-// A run ends where more operations failed than maxerrors allows, those that a further try saved not counted.
+// TestMaxErrors: a run ends if more operations fail than maxerrors allows. Operations that succeed when they are repeated
+// do not count.
 func TestMaxErrors(t *testing.T) {
 	whole := config(t)
 	var reads atomic.Int64

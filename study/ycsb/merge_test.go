@@ -16,7 +16,7 @@ import (
 	"github.com/barograph/barograph/study/ycsb"
 )
 
-// aPoint made of times in ms, that began so long after a fixed instant.
+// aPoint returns a sample with times in ms, which began some time after a fixed one.
 func aPoint(shard string, after time.Duration, times ...int) run.Sample {
 	h := measure.NewHistogram()
 	for _, t := range times {
@@ -54,8 +54,7 @@ func folder(t *testing.T, points ...run.Sample) string {
 	return dir
 }
 
-// Merging loses no count: the histogram of two clients is that of all their
-// operations, and so are its percentiles.
+// TestMergeIsLossless: the merged histogram of two clients is that of all their operations, and so are its percentiles.
 func TestMergeIsLossless(t *testing.T) {
 	a, b, all := []int{}, []int{}, measure.NewHistogram()
 	for i := range 1000 {
@@ -91,8 +90,8 @@ func TestMergeIsLossless(t *testing.T) {
 	}
 }
 
-// Folders of engines that were measured one after the other have each their own client
-// overhead: its samples are repetitions, not clients that ran at one time.
+// TestMergeKeepsRunsApart: the samples of the client overhead from folders of successive measurements are repetitions, not
+// those of clients that ran at the same time.
 func TestMergeKeepsRunsApart(t *testing.T) {
 	_, points, err := ycsb.Merge([]string{folder(t, aPoint("", 0, 1, 2, 3)), folder(t, aPoint("", time.Hour, 4, 5)), folder(t, aPoint("", 2*time.Hour, 6))})
 	if err != nil || len(points) != 3 {
@@ -108,8 +107,8 @@ func TestMergeKeepsRunsApart(t *testing.T) {
 	}
 }
 
-// Two clients that measured two engines one after the other have measured the client overhead four
-// times, each by itself.
+// TestMergeOfTwoEngines: two clients that measured two engines one after the other have measured the client overhead four
+// times, independently.
 func TestMergeOfTwoEngines(t *testing.T) {
 	of := func(engine, shard string, after time.Duration) run.Sample {
 		s := aPoint(shard, after, 1, 2)
@@ -200,7 +199,7 @@ func TestMergeKeepsHistories(t *testing.T) {
 	}
 }
 
-// What one client found wrong is wrong, and has no times.
+// TestMergeKeepsWhatIsWrong: a result that one client found wrong is wrong, and has no times.
 func TestMergeKeepsWhatIsWrong(t *testing.T) {
 	bad := aPoint("2/2", 0, 1, 2)
 	bad.Answers = &run.Answers{Succeeded: 1, Wrong: 1, Found: 1}
@@ -243,7 +242,7 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
-// Runs with faults stand side by side, as each was.
+// TestMergeKeepsFaults: runs with faults stay separate samples.
 func TestMergeKeepsFaults(t *testing.T) {
 	var dirs []string
 	for _, shard := range []string{"", ""} {

@@ -14,7 +14,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// A run tells what the server's counts grew by and what its sessions waited for.
+// TestServerIsWatched: a run reports the increase of the server's counters and what its sessions waited for.
 func TestServerIsWatched(t *testing.T) {
 	var asked atomic.Int64
 	metrics := func(context.Context) (engine.Metrics, error) {
@@ -42,8 +42,8 @@ func TestServerIsWatched(t *testing.T) {
 	}
 }
 
-// A server that tells nothing does not make the run fail, and is warned of.
-func TestServerThatTellsNothing(t *testing.T) {
+// TestServerWithoutMetrics: a server that reports no metrics does not fail the run, which has a warning.
+func TestServerWithoutMetrics(t *testing.T) {
 	r := watched(t, func(context.Context) (engine.Metrics, error) { return engine.Metrics{}, errors.New("no\n\tpermission") })
 	if r.Err() != nil || !slices.Contains(r.Warnings, "the server's own metrics were not available: no permission") {
 		t.Errorf("%v, %q", r.Err(), r.Warnings)

@@ -14,16 +14,16 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// TestRamp: the knee of engines that bear a known rate, by what they do and by their
-// latency, is found to within a tenth.
+// TestRamp: a ramp finds the knee of engines that sustain a known rate to within a tenth, by completed operations and by
+// latency.
 func TestRamp(t *testing.T) {
 	for name, c := range map[string]struct {
-		bears float64       // operations per second
-		early time.Duration // 99th percentile below that
-		late  float64       // the share of it from which it is ten times as long
-		bound time.Duration
-		knee  float64
-		says  string
+		sustains float64       // operations per second
+		early    time.Duration // 99th percentile below that
+		late     float64       // the share of it from which it is ten times as long
+		bound    time.Duration
+		knee     float64
+		says     string
 	}{
 		"what is done":           {1000, time.Millisecond, 1, 0, 1000 / follows, "the knee: it sustains 1044/s"},
 		"a bound":                {1000, time.Millisecond, 0.5, 5 * time.Millisecond, 500, "the 99th percentile exceeds 5ms"},
@@ -33,8 +33,8 @@ func TestRamp(t *testing.T) {
 		"there is no end to it":  {math.Inf(1), time.Millisecond, 1, 0, math.Inf(1), "the highest rate that was tried"},
 	} {
 		r := Ramp{First: 100, Bound: c.bound}.climb(func(rate float64) (Step, bool) {
-			s := Step{Rate: rate, Goodput: min(rate, c.bears), P99: c.early}
-			if rate > c.late*c.bears {
+			s := Step{Rate: rate, Goodput: min(rate, c.sustains), P99: c.early}
+			if rate > c.late*c.sustains {
 				s.P99 *= 10
 			}
 			return s, true
@@ -58,8 +58,8 @@ func TestRamp(t *testing.T) {
 	}
 }
 
-// TestRampOverload: an overload ends a ramp and is no failure of it; samples say that they are
-// of one, and what was never started is no operation.
+// TestRampOverload: an overload ends a ramp, and is no failure. The cells of its samples name the ramp, and operations that
+// were never started do not count.
 func TestRampOverload(t *testing.T) {
 	t.Parallel() // it waits
 	c := config(t, "readproportion=1", "updateproportion=0", "maxexecutiontime=1", "maxoutage=1")

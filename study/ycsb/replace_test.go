@@ -70,6 +70,35 @@ func TestReplaceCost(t *testing.T) {
 	}
 }
 
+// TestTrim: a load that replaces records removes those that an earlier run inserted after an outage, during which many
+// inserts failed.
+func TestTrim(t *testing.T) {
+	c := config(t)
+	db := loaded(t, c)
+	table, err := db.Table(t.Context(), c.TableSpec(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := table.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var row kv.Row
+	for i := range c.FieldCount {
+		row.Add(int(i), []byte("a value"))
+	}
+	key := c.appendKey(nil, c.Records+500)
+	if err := conn.Insert(t.Context(), key, &row); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&Target{KV: db, Replace: true}).LoadAll(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Read(t.Context(), key, nil, &row); !errors.Is(err, kv.ErrNotFound) {
+		t.Errorf("the record of the earlier run: %v", err)
+	}
+}
+
 // TestFailedClear: a load that cannot clear the table does not observe the server. Otherwise nothing would end the
 // observation.
 func TestFailedClear(t *testing.T) {

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// law is an engine that follows the universal scalability law; latency is
-// Little's.
+// law is an engine that follows the universal scalability law, with the latency of Little's law.
 func law(lambda, sigma, kappa float64) func(n int64) (Summary, bool) {
 	return func(n int64) (Summary, bool) {
 		t := float64(n)
@@ -45,7 +44,7 @@ func TestSaturationIsMeasured(t *testing.T) {
 	}
 }
 
-// The most threads within the bound are found to within a tenth.
+// TestSaturateHoldsTheBound: the search finds the largest number of threads within the bound to within a tenth.
 func TestSaturateHoldsTheBound(t *testing.T) {
 	const bound = 3 * time.Millisecond
 	engine := law(1000, 0.02, 0.0005)
@@ -65,7 +64,7 @@ func TestSaturateHoldsTheBound(t *testing.T) {
 	}
 }
 
-// Parts of the work are all of it, each once.
+// TestShardsAreAllOfTheWork: the shards cover all of the work, each part of it once.
 func TestShardsAreAllOfTheWork(t *testing.T) {
 	for _, n := range []int64{7, 100, 1001} {
 		for of := int64(1); of <= 7; of++ {

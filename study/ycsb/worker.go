@@ -459,8 +459,9 @@ func (l *loader) Do(ctx context.Context, r *pace.Recorder) error {
 	return nil
 }
 
-// mostGaps is the number of consecutive missing keys after which trim ends.
-const mostGaps = 100
+// mostGaps is the number of consecutive missing keys after which trim ends. Keys are missing if the run of another client
+// inserted fewer, and if the inserts failed during an outage.
+const mostGaps = mostShards
 
 // trim removes the records that earlier runs inserted, whose numbers follow those of the load.
 func (k *worker) trim(ctx context.Context) error {

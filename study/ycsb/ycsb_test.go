@@ -85,8 +85,8 @@ func loaded(t *testing.T, c *Config) kv.Database {
 
 func code(err error) int { return fault.Code(err) }
 
-// The core workloads and the distributions, each with zero misses, every scan
-// checked, every value verified.
+// TestCoreWorkloadsRunClean: the core workloads and the distributions, each without misses, with every scan checked and
+// every value verified.
 func TestCoreWorkloadsRunClean(t *testing.T) {
 	cases := [][]string{}
 	for _, name := range Workloads() {
@@ -127,8 +127,8 @@ func TestCoreWorkloadsRunClean(t *testing.T) {
 	}
 }
 
-// A wrong engine is caught in each case, with the exit status of a wrong or an
-// incomplete answer, never 0.
+// TestWrongEngineIsCaught: a wrong engine is detected in each case, with the exit status of a wrong or an incomplete
+// result, never 0.
 func TestWrongEngineIsCaught(t *testing.T) {
 	for _, x := range []struct {
 		fault enginetest.KVFault
@@ -202,7 +202,7 @@ func TestScansThatMissTheFirstRecord(t *testing.T) {
 	}
 }
 
-// go-ycsb counts misses as reads, YCSB as failures that nobody looks at.
+// TestMissesFailTheRun: go-ycsb counts misses as reads, and YCSB as failures that do not change its exit status.
 func TestMissesFailTheRun(t *testing.T) {
 	c := config(t)
 	db := loaded(t, c)
@@ -226,7 +226,7 @@ func TestMissesFailTheRun(t *testing.T) {
 	}
 }
 
-// go-ycsb's redis binding takes error replies for answers, and exits with 0.
+// TestErrorRepliesFailTheRun: go-ycsb's redis binding counts error replies as answers, and exits with 0.
 func TestErrorRepliesFailTheRun(t *testing.T) {
 	c := config(t)
 	db := loaded(t, c)
@@ -243,9 +243,9 @@ func TestErrorRepliesFailTheRun(t *testing.T) {
 	}
 }
 
-// A load that was cut off fails everywhere in the run, and nobody says why
+// TestIncompleteLoadIsReported: with other programs, after an interrupted load every request fails, without a reason
 // (yugabyte-db#14006).
-func TestLoadIncompleteIsSaid(t *testing.T) {
+func TestIncompleteLoadIsReported(t *testing.T) {
 	c := config(t)
 	db := loaded(t, config(t, "recordcount=600"))
 	if _, err := Run(t.Context(), db, c, Options{}); err == nil || !strings.Contains(err.Error(), "load incomplete") {
@@ -256,7 +256,7 @@ func TestLoadIncompleteIsSaid(t *testing.T) {
 	}
 }
 
-// YCSB and go-ycsb acknowledge the key of a failed insert, and then ask for it.
+// TestOnlyAcknowledgedKeysAreDrawn: YCSB and go-ycsb request keys whose insert failed.
 func TestOnlyAcknowledgedKeysAreDrawn(t *testing.T) {
 	c := config(t, "readproportion=0.5", "insertproportion=0.5", "requestdistribution=latest", "operationcount=20000", "threadcount=8")
 	db := loaded(t, c)
@@ -276,8 +276,8 @@ func TestOnlyAcknowledgedKeysAreDrawn(t *testing.T) {
 	}
 }
 
-// A table without scans, or without documents, is reported before the run begins.
-func TestWhatTheTableCannotDoIsSaid(t *testing.T) {
+// TestUnsupportedOperationsAreReported: a table without scans, or without documents, is reported before the run starts.
+func TestUnsupportedOperationsAreReported(t *testing.T) {
 	c := config(t, "scanproportion=0.5")
 	db := loaded(t, c)
 	blind := conns(func(c *kv.Conn) { c.Scan = nil })
@@ -323,7 +323,7 @@ func TestScansOverManyPartitions(t *testing.T) {
 	}
 }
 
-// go-ycsb repeats successful inserts and gives up those that failed (PR #318).
+// TestInsertIsTriedAgainAfterFailureOnly: go-ycsb repeats successful inserts, and not those that failed (PR #318).
 func TestInsertIsTriedAgainAfterFailureOnly(t *testing.T) {
 	c := config(t, "core_workload_insertion_retry_limit=1", "core_workload_insertion_retry_interval=0.0001")
 	db := open(t)
@@ -401,7 +401,7 @@ func TestKindsOfProblems(t *testing.T) {
 	}
 }
 
-// go-ycsb's mysql, pg and sqlite ignore duplicates silently.
+// TestSecondLoadHasNoNewRecords: go-ycsb's mysql, pg and sqlite ignore duplicates silently.
 func TestSecondLoadHasNoNewRecords(t *testing.T) {
 	for _, batch := range []string{"batchsize=1", "batchsize=10"} {
 		c := config(t, batch)
@@ -420,8 +420,7 @@ func TestSecondLoadHasNoNewRecords(t *testing.T) {
 	}
 }
 
-// A part of the records is loaded, by insertstart and insertcount, and run: no
-// record of another part is asked for, or missed in a scan.
+// TestPartOfTheRecords: a run with insertstart and insertcount requests no other records, and misses none in scans.
 func TestPartOfTheRecords(t *testing.T) {
 	for _, requests := range []string{"uniform", "zipfian", "zipfian-exact", "latest", "hotspot", "exponential", "sequential"} {
 		for _, part := range []string{"insertstart=0", "insertstart=300", "insertstart=800"} {
@@ -442,7 +441,7 @@ func TestPartOfTheRecords(t *testing.T) {
 	}
 }
 
-// YCSB's load cuts key numbers to 32 bits.
+// TestKeyNumbersBeyond32Bits: YCSB's load truncates key numbers to 32 bits.
 func TestKeyNumbersBeyond32Bits(t *testing.T) {
 	const start = "3000000000"
 	c := config(t, "recordcount=3000000100", "insertstart="+start, "insertcount=100", "insertorder=ordered", "requestdistribution=zipfian", "dataintegrity=true", "operationcount=500")
@@ -465,7 +464,7 @@ func TestKeyNumbersBeyond32Bits(t *testing.T) {
 	}
 }
 
-// go-ycsb refuses an operationcount of 0, which is no limit.
+// TestUnlimitedRunEndsByTime: go-ycsb refuses an operationcount of 0, which means no limit.
 func TestUnlimitedRunEndsByTime(t *testing.T) {
 	c := config(t, "operationcount=0", "maxexecutiontime=1")
 	r, err := Run(t.Context(), loaded(t, c), c, Options{})
@@ -506,7 +505,8 @@ func TestDeletesWithoutAnythingLeft(t *testing.T) {
 	}
 }
 
-// Bytes are YCSB's: of its three ranges by position, equally often.
+// TestRandomValuesAreYCSBs: each byte comes from the range that YCSB has for its position, all bytes of a range equally
+// often.
 func TestRandomValuesAreYCSBs(t *testing.T) {
 	var seen [6][128]int
 	const rounds = 40_000
