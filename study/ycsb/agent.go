@@ -20,7 +20,7 @@ import (
 type Agent struct {
 	Engines engine.Registry
 	Token   string
-	Says    func(text string) // prints a message
+	Print   func(text string) // prints a message
 
 	clock *pace.Clock // a test's; nil = the machine's
 
@@ -123,7 +123,7 @@ func (a *Agent) prepare(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the agent is busy with another run", http.StatusConflict)
 		return
 	}
-	a.Says("a run of " + t.Mix + " on " + fault.Redact(t.Engine) + " for " + r.RemoteAddr)
+	a.Print("a run of " + t.Mix + " on " + fault.Redact(t.Engine) + " for " + r.RemoteAddr)
 	go func() {
 		defer cancel()
 		part := a.perform(ctx, &t, config, p)

@@ -50,9 +50,9 @@ const (
 	sequenceBits = 30
 	nonceMask    = 1<<(versionBits-sequenceBits) - 1
 
-	judgeEvery  = 8                     // of so many records of scans, and of reads faster than slowRead, one is checked
+	judgeEvery  = 8                     // one of 8 records of scans, and of reads faster than slowRead, is checked
 	slowRead    = 10 * time.Microsecond // a check adds nothing measurable to a read of this duration
-	rereadEvery = 256                   // after so many operations a worker reads a key of the ledger again
+	rereadEvery = 256                   // after 256 operations a worker reads a key of the ledger again
 )
 
 // nonceOf returns the part of a version that distinguishes a run from most earlier runs, and a shard from

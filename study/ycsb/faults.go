@@ -162,7 +162,7 @@ func promiseResults(calls []history.Op, promises []engine.Promise, when string) 
 		}
 		out = append(out, run.PromiseResult{
 			Promise: string(f.Promise), When: when, Promised: slices.Contains(promises, f.Promise),
-			Kept: f.Held, Violations: f.Broken, Example: f.Example,
+			Kept: f.Kept, Violations: f.Violations, Example: f.Example,
 		})
 	}
 	return out

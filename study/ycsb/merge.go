@@ -38,7 +38,7 @@ func Merge(dirs []string) (run.Run, []run.Sample, error) {
 	var out run.Run
 	parts := map[string][]part{}
 	var order []string
-	var alone []run.Sample
+	var unmerged []run.Sample
 	reps := map[string]int{} // the last repetition of each cell without shards
 	for i, dir := range dirs {
 		r, samples, err := run.Read(dir)
@@ -59,7 +59,7 @@ func Merge(dirs []string) (run.Run, []run.Sample, error) {
 		for _, s := range samples {
 			locateHistory(&s, dir)
 			if s.Fault != nil { // it happened during the load of one client
-				alone = append(alone, s)
+				unmerged = append(unmerged, s)
 				continue
 			}
 			all := cellOfAll(s.Cell, s.Cell.Number("target_ops_s"))
@@ -69,7 +69,7 @@ func Merge(dirs []string) (run.Run, []run.Sample, error) {
 			if s.Cell.Value("shard") == "" {
 				s.Rep = max(s.Rep, reps[s.Cell.String()]+1)
 				reps[s.Cell.String()] = s.Rep
-				alone = append(alone, s)
+				unmerged = append(unmerged, s)
 				continue
 			}
 			p := part{Sample: s, measured: s.Measured(), began: r.Started}
@@ -83,7 +83,7 @@ func Merge(dirs []string) (run.Run, []run.Sample, error) {
 			parts[key] = append(parts[key], p)
 		}
 	}
-	samples := alone
+	samples := unmerged
 	for _, key := range order {
 		s, err := mergeParts(parts[key], out.Started)
 		if err != nil {

@@ -28,9 +28,9 @@ type Step struct {
 // Ramped is the result of a ramp.
 type Ramped struct {
 	Ramp
-	Steps  []Step // in the order in which they were run
-	Holds  Step   // the highest sustained rate; zero if the first rate was not sustained
-	Breaks Step   // the lowest rate that was not sustained; zero if the ramp ended before one
+	Steps        []Step // in the order in which they were run
+	Sustained    Step   // the highest sustained rate; zero if the first rate was not sustained
+	NotSustained Step   // the lowest rate that was not sustained; zero if the ramp ended before one
 }
 
 const (
@@ -41,7 +41,7 @@ const (
 	stepLength = 10   // seconds of each rate, if the workload has no time limit
 )
 
-func (r Ramp) holds(s Step) bool {
+func (r Ramp) sustains(s Step) bool {
 	return s.Goodput >= follows*s.Rate && (r.Bound == 0 || s.P99 <= r.Bound)
 }
 
@@ -55,18 +55,18 @@ func (r Ramp) climb(measure func(rate float64) (Step, bool)) Ramped {
 		if !ok {
 			return out
 		}
-		if out.Steps = append(out.Steps, s); r.holds(s) {
-			out.Holds = s
+		if out.Steps = append(out.Steps, s); r.sustains(s) {
+			out.Sustained = s
 		} else {
-			out.Breaks = s
+			out.NotSustained = s
 		}
 		switch {
-		case out.Breaks.Rate == 0:
+		case out.NotSustained.Rate == 0:
 			rate *= steeper
-		case out.Holds.Rate == 0 || out.Breaks.Rate <= closeBy*out.Holds.Rate:
+		case out.Sustained.Rate == 0 || out.NotSustained.Rate <= closeBy*out.Sustained.Rate:
 			return out
 		default:
-			rate = (out.Holds.Rate + out.Breaks.Rate) / 2
+			rate = (out.Sustained.Rate + out.NotSustained.Rate) / 2
 		}
 	}
 	return out
@@ -80,16 +80,16 @@ func (r Ramped) String() string {
 	switch {
 	case len(r.Steps) == 0:
 		return "nothing was measured"
-	case r.Holds.Rate == 0:
-		return "does not sustain even the first rate, " + at(r.Breaks)
-	case r.Breaks.Rate == 0:
-		return "sustains " + at(r.Holds) + ", the highest rate that was tried"
+	case r.Sustained.Rate == 0:
+		return "does not sustain even the first rate, " + at(r.NotSustained)
+	case r.NotSustained.Rate == 0:
+		return "sustains " + at(r.Sustained) + ", the highest rate that was tried"
 	}
 	reason := fmt.Sprintf("less than %.0f %% of the due operations are done", 100*follows)
-	if r.Breaks.Goodput >= follows*r.Breaks.Rate {
+	if r.NotSustained.Goodput >= follows*r.NotSustained.Rate {
 		reason = fmt.Sprintf("the 99th percentile exceeds %s", r.Bound)
 	}
-	return fmt.Sprintf("the knee: it sustains %s; at %s %s", at(r.Holds), at(r.Breaks), reason)
+	return fmt.Sprintf("the knee: it sustains %s; at %s %s", at(r.Sustained), at(r.NotSustained), reason)
 }
 
 // ramp searches for the knee of a mix on a target, with the largest number of threads.

@@ -39,12 +39,12 @@ func TestRamp(t *testing.T) {
 			}
 			return s, true
 		})
-		held := r.Holds.Rate
+		held := r.Sustained.Rate
 		if math.IsInf(c.knee, 1) {
-			if r.Breaks.Rate != 0 || len(r.Steps) != mostSteps {
+			if r.NotSustained.Rate != 0 || len(r.Steps) != mostSteps {
 				t.Errorf("%s: %+v", name, r)
 			}
-		} else if held > c.knee || held*closeBy < c.knee && held > 0 || held == 0 != (c.knee == 0) || r.Breaks.Rate <= c.knee && c.knee > 0 || len(r.Steps) > 15 {
+		} else if held > c.knee || held*closeBy < c.knee && held > 0 || held == 0 != (c.knee == 0) || r.NotSustained.Rate <= c.knee && c.knee > 0 || len(r.Steps) > 15 {
 			t.Errorf("%s: %+v, not %.0f", name, r, c.knee)
 		}
 		if !strings.Contains(r.String(), c.says) {
@@ -53,7 +53,7 @@ func TestRamp(t *testing.T) {
 	}
 	n := 0
 	r := Ramp{First: 100}.climb(func(rate float64) (Step, bool) { n++; return Step{Rate: rate, Goodput: rate}, n < 3 })
-	if r.Holds.Rate != 150 || r.Breaks.Rate != 0 {
+	if r.Sustained.Rate != 150 || r.NotSustained.Rate != 0 {
 		t.Errorf("a run that failed: %+v", r)
 	}
 }

@@ -53,10 +53,10 @@ func TestSaturateHoldsTheBound(t *testing.T) {
 	for x, _ := engine(truth + 1); x.P95 <= bound; x, _ = engine(truth + 1) {
 		truth++
 	}
-	if got := float64(s.Holds.Threads); math.Abs(got-float64(truth)) > 0.11*float64(truth) || s.Holds.P95 > bound {
-		t.Errorf("%+v, want about %d threads", s.Holds, truth)
+	if got := float64(s.WithinBound.Threads); math.Abs(got-float64(truth)) > 0.11*float64(truth) || s.WithinBound.P95 > bound {
+		t.Errorf("%+v, want about %d threads", s.WithinBound, truth)
 	}
-	if s := Saturate(time.Microsecond, 1024, engine); s.Holds.Threads != 0 || len(s.Runs) != 1 {
+	if s := Saturate(time.Microsecond, 1024, engine); s.WithinBound.Threads != 0 || len(s.Runs) != 1 {
 		t.Errorf("%+v", s)
 	}
 	if s := Saturate(bound, 8, func(int64) (Summary, bool) { return Summary{}, false }); len(s.Runs) != 0 || s.String() != "nothing was measured" {

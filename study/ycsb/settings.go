@@ -52,7 +52,7 @@ func ignored(name, why string) Setting {
 }
 
 // byEngineFlag explains why properties of a database are ignored.
-const byEngineFlag = "--engine says where the database is"
+const byEngineFlag = "--engine names the database"
 
 // clientSettings are the properties of YCSB's client: what it does, how long, and with how many threads.
 func clientSettings() []Setting {
@@ -108,7 +108,7 @@ func clientSettings() []Setting {
 			integer(func(c *Config) *int64 { return &c.StatusInterval }, 1, mostSeconds),
 		},
 		{"label", "", "text before each line of progress", text(func(c *Config) *string { return &c.Label })},
-		ignored("exporter", "--json asks for JSON"),
+		ignored("exporter", "--json selects JSON"),
 		{"exportfile", "", "file for the results; empty = stdout", text(func(c *Config) *string { return &c.ExportFile })},
 		{
 			"spin.sleep", "false", "poll the clock instead of sleeping until an operation is due",
@@ -448,7 +448,7 @@ func ParseProperties(file string, text []byte) (Properties, error) {
 		if name == "" || !ok1 || !ok2 {
 			return nil, &fault.Error{File: file, Line: number, Problem: "is no property", Cure: "write name=value"}
 		}
-		p[name] = strings.TrimRight(value, " \t\f") // YCSB fails on a blank behind a number
+		p[name] = strings.TrimRight(value, " \t\f") // YCSB fails on a blank after a number
 	}
 	return p, nil
 }

@@ -133,11 +133,11 @@ func readStamp(id uint64, field int, value []byte) (version, mask uint64, kind i
 	chars, tags := stampShape(n)
 	mask = 1<<(6*chars) - 1
 	if n < stampChars { // extended to all characters
-		var whole [stampChars]byte
-		binary.LittleEndian.PutUint64(whole[:], zeros)
-		copy(whole[:], value[:1+chars])
-		copy(whole[8:], value[1+chars:1+chars+tags])
-		got = whole[:]
+		var padded [stampChars]byte
+		binary.LittleEndian.PutUint64(padded[:], zeros)
+		copy(padded[:], value[:1+chars])
+		copy(padded[8:], value[1+chars:1+chars+tags])
+		got = padded[:]
 	}
 	head, tail := binary.LittleEndian.Uint64(got), binary.LittleEndian.Uint64(got[8:])
 	version = gather(head-stampMark+'0') >> 6

@@ -54,7 +54,7 @@ func (s *Sweep) Run(ctx context.Context) (first error) {
 	reps := max(s.Reps, 1)
 	s.noOverhead = map[string]bool{}
 	if search {
-		reps = 1 // each number of threads, or rate, is repeated where it is found
+		reps = 1 // each number of threads, or rate, is repeated by its search
 	}
 	for i, round := range measure.Interleave(s.Seed, width, reps) {
 		m, t := s.Mixes[i%len(s.Mixes)], s.Targets[i/len(s.Mixes)%len(s.Targets)]
@@ -202,11 +202,11 @@ func Knee(all []Summary) Summary {
 
 // Saturation is the result of a search for saturation.
 type Saturation struct {
-	Runs  []Summary
-	Bound time.Duration // of the 95th percentile; 0 = none was given
-	Holds Summary       // the largest number of threads within the bound; zero if one thread exceeds it
-	Knee  Summary       // see Knee
-	Ended string        // why the search ended
+	Runs        []Summary
+	Bound       time.Duration // of the 95th percentile; 0 = none was given
+	WithinBound Summary       // the largest number of threads within the bound; zero if one thread exceeds it
+	Knee        Summary       // see Knee
+	Ended       string        // why the search ended
 }
 
 // The reasons why a search for saturation ends.
@@ -238,7 +238,7 @@ func Saturate(bound time.Duration, most int64, measure func(threads int64) (Summ
 			exceeded, s.Ended = n, boundExceeded
 			break
 		}
-		s.Holds = x
+		s.WithinBound = x
 		if k := len(s.Runs); k > 1 && x.Throughput < worthwhile*s.Runs[k-2].Throughput {
 			idle++
 		} else {
@@ -253,7 +253,7 @@ func Saturate(bound time.Duration, most int64, measure func(threads int64) (Summ
 			break
 		}
 	}
-	for low, high := int64(s.Holds.Threads), exceeded; low > 0 && high-low > max(1, low/10); {
+	for low, high := int64(s.WithinBound.Threads), exceeded; low > 0 && high-low > max(1, low/10); {
 		n := (low + high) / 2
 		x, ok := measure(n)
 		if !ok {
@@ -263,7 +263,7 @@ func Saturate(bound time.Duration, most int64, measure func(threads int64) (Summ
 		if x.P95 > bound {
 			high = n
 		} else {
-			low, s.Holds = n, x
+			low, s.WithinBound = n, x
 		}
 	}
 	s.Knee = Knee(s.Runs)
@@ -284,11 +284,11 @@ func (s Saturation) String() string {
 	switch {
 	case s.Bound == 0:
 		return text
-	case s.Holds.Threads == 0:
+	case s.WithinBound.Threads == 0:
 		return fmt.Sprintf("exceeds the bound of %s with a single thread", s.Bound)
 	case s.Ended == boundExceeded:
-		holds := run.CountOf(s.Holds.Threads, "thread")
-		return fmt.Sprintf("has a 95th percentile of at most %s up to %s, %s", s.Bound, holds, s.Holds.evidence())
+		within := run.CountOf(s.WithinBound.Threads, "thread")
+		return fmt.Sprintf("has a 95th percentile of at most %s up to %s, %s", s.Bound, within, s.WithinBound.evidence())
 	}
 	return text + fmt.Sprintf("; the bound of %s was never exceeded", s.Bound)
 }

@@ -292,7 +292,7 @@ func (k *worker) isOnce(ctx context.Context) (status int, err error) {
 
 const (
 	probed    = 64   // records that are read before and after a run
-	lookShare = 1000 // after a load one of so many records is read, and at least leastRead
+	lookShare = 1000 // after a load one of 1000 records is read, and at least leastRead
 )
 
 // probe reads some records before a run. If the load was interrupted, or loaded other keys, every

@@ -123,7 +123,7 @@ func record(t *testing.T, r *kv.Records, seed uint64, calls int) []history.Op {
 
 func broken(found []history.Finding) (names []string) {
 	for _, f := range found {
-		if !f.Held {
+		if !f.Kept {
 			names = append(names, string(f.Promise))
 		}
 	}
@@ -143,7 +143,7 @@ func TestFaultyStores(t *testing.T) {
 			l.wait.Store(rand.New(rand.NewPCG(seed, try)).Int64N(8000))
 			found = history.Judge(record(t, l.records(table(t)), seed, 12_000/8), time.Minute)
 			faults = l.faults.Load()
-			caught = faults > 0 && found[0].Broken > 0 && found[0].Example != ""
+			caught = faults > 0 && found[0].Violations > 0 && found[0].Example != ""
 		}
 		if !caught {
 			t.Errorf("seed %d: %d faults, and %+v", seed, faults, found)
@@ -270,8 +270,8 @@ func TestStored(t *testing.T) {
 			t.Errorf("%s, %d operations, %d unknown: %s, want %s", name, len(all), history.Unanswered(all), got, want)
 		}
 		for _, f := range found {
-			if f.Broken > 0 {
-				t.Logf("%s, %s: %d times, such as %s", name, f.Promise, f.Broken, f.Example)
+			if f.Violations > 0 {
+				t.Logf("%s, %s: %d times, such as %s", name, f.Promise, f.Violations, f.Example)
 			}
 		}
 	}

@@ -78,8 +78,8 @@ func TestHonest50(t *testing.T) {
 					continue // the race detector sees one of ten
 				}
 				for _, f := range history.Judge(h, time.Minute) {
-					if slices.Contains(promises, f.Promise) && !f.Held {
-						t.Errorf("history %d: %s: broken %d times, %s", i, f.Promise, f.Broken, f.Example)
+					if slices.Contains(promises, f.Promise) && !f.Kept {
+						t.Errorf("history %d: %s: broken %d times, %s", i, f.Promise, f.Violations, f.Example)
 					}
 				}
 			}

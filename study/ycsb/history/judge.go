@@ -24,10 +24,10 @@ import (
 // Finding is the result for one promise. If it is neither broken nor kept, the time did not suffice
 // to decide.
 type Finding struct {
-	Promise engine.Promise `json:"promise"`
-	Held    bool           `json:"held"`
-	Broken  int            `json:"broken,omitempty"`  // times; of linearizable, keys
-	Example string         `json:"example,omitempty"` // of a broken one
+	Promise    engine.Promise `json:"promise"`
+	Kept       bool           `json:"held"`
+	Violations int            `json:"broken,omitempty"`  // times; of linearizable, keys
+	Example    string         `json:"example,omitempty"` // of a broken one
 }
 
 // Judge compares a history with every promise. If the keys together take longer than patience,
@@ -35,7 +35,7 @@ type Finding struct {
 func Judge(all []Op, patience time.Duration) []Finding {
 	found := map[engine.Promise]*Finding{}
 	for _, p := range engine.Promises() {
-		found[p] = &Finding{Promise: p, Held: true}
+		found[p] = &Finding{Promise: p, Kept: true}
 	}
 	end, keys := time.Now().Add(patience), perKey(all)
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
@@ -45,7 +45,7 @@ func Judge(all []Op, patience time.Duration) []Finding {
 		case porcupine.Illegal:
 			found[engine.Linearizable].breaks(culprit(ops))
 		case porcupine.Unknown:
-			found[engine.Linearizable].Held = false
+			found[engine.Linearizable].Kept = false
 		}
 	}
 	var out []Finding
@@ -56,8 +56,8 @@ func Judge(all []Op, patience time.Duration) []Finding {
 }
 
 func (f *Finding) breaks(example string) {
-	f.Held = false
-	if f.Broken++; f.Example == "" {
+	f.Kept = false
+	if f.Violations++; f.Example == "" {
 		f.Example = example
 	}
 }
