@@ -459,8 +459,8 @@ func (l *loader) Do(ctx context.Context, r *pace.Recorder) error {
 	return nil
 }
 
-// mostGaps is the number of consecutive missing keys after which trim ends. Keys are missing if the run of another client
-// inserted fewer, and if the inserts failed during an outage.
+// mostGaps is the number of consecutive missing keys after which trim ends. Keys are missing if the run of
+// another client inserted fewer, or if the inserts failed during an outage.
 const mostGaps = mostShards
 
 // trim removes the records that earlier runs inserted, whose numbers follow those of the load.
