@@ -56,7 +56,7 @@ func (e *env) agent(ctx context.Context, listen, cert, key string) error {
 	if err != nil {
 		return &fault.Error{Setting: "--listen " + listen, Err: err, Cure: "name a free address of this machine"}
 	}
-	a := &ycsb.Agent{Engines: e.engines, Token: token, Says: e.info}
+	a := &ycsb.Agent{Engines: e.engines, Token: token, Print: e.info}
 	server := newHTTPServer(a.Handler())
 	server.ErrorLog = slog.NewLogLogger(e.log().Handler(), slog.LevelWarn)
 	go func() {

@@ -189,7 +189,7 @@ func TestAgentIsKilled(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &samples); err != nil || len(samples) != 1 || samples[0].Measured() == nil {
 		t.Fatalf("status %d: %v\n%s\n%s", code, err, out, stderr)
 	}
-	want := "the operations are those of " + a + "; " + b + " did not answer any more"
+	want := "the operations are those of " + a + "; " + b + " did not reply any more"
 	if s := samples[0]; code != fault.Incomplete || !slices.Contains(s.Warnings, want) || s.Measured().Operations < 300 || s.Measured().Operations > 700 || !strings.Contains(stderr, "agent "+b) {
 		t.Errorf("status %d, %q, %d operations\n%s", code, s.Warnings, s.Measured().Operations, stderr)
 	}
@@ -215,7 +215,7 @@ func TestAgentsSweepAndLoad(t *testing.T) {
 		t.Fatalf("%+v", loaded)
 	}
 	must(t, "ycsb", "run", "--engine", url, "-P", "workloadc", "-p", "recordcount=501", "-p", "operationcount=2000", "-p", "requestdistribution=sequential") // every record exists
-	if code, _, stderr := barograph(t, slices.Concat([]string{"ycsb", "load", "--engine", url, "-P", "workloada"}, few)...); code != fault.Incomplete || !strings.Contains(stderr, "records were there already, 0 are new") {
+	if code, _, stderr := barograph(t, slices.Concat([]string{"ycsb", "load", "--engine", url, "-P", "workloada"}, few)...); code != fault.Incomplete || !strings.Contains(stderr, "records existed already, 0 are new") {
 		t.Errorf("a second load: status %d, %s", code, stderr)
 	}
 	asked("load", "--engine", url, "-P", "workloada", "--resume")
@@ -229,7 +229,7 @@ func TestAgentsSweepAndLoad(t *testing.T) {
 		t.Errorf("%v", threads)
 	}
 	ramp := slices.Concat([]string{"ycsb", "sweep", "--engine", url, "-P", "workloadc", "--threads", "2", "--ramp", "10000000", "-p", "maxexecutiontime=1"}, few)
-	if code, out, stderr := barograph(t, ramp...); code != 0 || !strings.Contains(stderr, "with 2 threads: does not even hold 10000000/s") || !strings.Contains(out, "ramp=yes") {
+	if code, out, stderr := barograph(t, ramp...); code != 0 || !strings.Contains(stderr, "with 2 threads: does not sustain even the first rate, 10000000/s") || !strings.Contains(out, "ramp=yes") {
 		t.Errorf("a ramp: status %d, %s, %s", code, out, stderr)
 	}
 	for cure, args := range map[string][]string{
@@ -270,7 +270,7 @@ func TestAgentsOverTLS(t *testing.T) {
 	enginetest.NewCA(t, dir+"/other", until)
 	a, _ := agent(t, "--tls-cert", dir+"/agent.pem", "--tls-key", dir+"/agent.key")
 	args := []string{"ycsb", "run", "--engine", "dry", "-P", "workloada", "-p", "recordcount=500", "-p", "operationcount=100", "--agents", a}
-	for ca, want := range map[string]string{"ca": "", "other": "certificate signed by unknown authority", "": "name what signs it: --agents-ca FILE"} {
+	for ca, want := range map[string]string{"ca": "", "other": "certificate signed by unknown authority", "": "the authority that signed it: --agents-ca FILE"} {
 		more := []string{"--agents-ca", dir + "/" + ca + ".pem"}
 		if ca == "" {
 			more = nil

@@ -23,8 +23,8 @@ import (
 	"github.com/barograph/barograph/study/met"
 )
 
-// TestClients asks by one and by three at once; an engine that begins to lose
-// rows when it is asked often is found, and has no rate.
+// TestClients measures one client and three concurrent clients. An engine that loses rows after some queries is detected,
+// and has no rate.
 func TestClients(t *testing.T) {
 	files := day(t)
 	tired := pebble.Driver()
@@ -82,8 +82,8 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// TestARepetitionThatIsWrong: a cell that was proven, and loses a row later, is
-// wrong, once, and leaves no time in any file of its folder.
+// TestARepetitionThatIsWrong: a proven cell that later loses a row counts as one wrong cell, and has no time in any file
+// of its folder.
 func TestARepetitionThatIsWrong(t *testing.T) {
 	files := day(t)
 	d := pebble.Driver()
@@ -121,7 +121,7 @@ func TestARepetitionThatIsWrong(t *testing.T) {
 	}
 }
 
-// tiring archives answer rightly until they were asked so often.
+// tiring opens archives that return correct results for a number of queries.
 type tiring struct {
 	archive.Database
 	rights int64

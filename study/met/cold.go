@@ -2,6 +2,7 @@ package met
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -32,7 +33,7 @@ func (s *runner) cold(ctx context.Context) error {
 	step := Progress{Step: "cold starts", Unit: "results", Of: int64(len(cells) * s.options.ColdReps)}
 	for i, rep := range measure.Interleave(s.options.Seed+1, len(cells), s.options.ColdReps) {
 		c := cells[i]
-		if step.Done++; s.finished[repetition{c.Cell, run.Cold, rep}] {
+		if step.Done++; c.bad || s.finished[repetition{c.Cell, run.Cold, rep}] {
 			continue
 		}
 		stopped, start := s.standstills.Total(), s.clock.Now()
@@ -42,7 +43,7 @@ func (s *runner) cold(ctx context.Context) error {
 			result, how, err = s.options.Cold(ctx, c.target, c.Cell)
 		}
 		result.Start = start
-		s.folder.Run.ColdMethod = how
+		s.folder.Run.ColdMethod = cmp.Or(how, s.folder.Run.ColdMethod)
 		if err := s.addColdSample(ctx, c, rep, &result, err); err != nil {
 			return err
 		}
@@ -101,7 +102,7 @@ func ColdProcess(cases string) func(context.Context, Target, run.Cell) (ColdResu
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		if err := cmd.Run(); err != nil {
-			return out, how, fmt.Errorf("cold start: %w: %s", err, bytes.TrimSpace(stderr.Bytes()))
+			return out, "new process per result; " + how, fmt.Errorf("cold start: %w: %s", err, bytes.TrimSpace(stderr.Bytes()))
 		}
 		return out, "new process per result; " + how, json.Unmarshal(stdout.Bytes(), &out)
 	}

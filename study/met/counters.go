@@ -29,8 +29,8 @@ func (s *runner) counters() (out []*counter) {
 	return out
 }
 
-// readCounters writes the change of the counters since the previous reading into the run folder. It is called between two
-// repetitions, never during a timed one.
+// readCounters writes the change of the counters since the previous reading into the run folder. It is called
+// between two repetitions, never during a timed one.
 func readCounters(ctx context.Context, servers []*counter) {
 	for _, c := range servers {
 		if c.read == nil {

@@ -16,16 +16,16 @@ import (
 	"github.com/barograph/barograph/study/met"
 )
 
-// TestStudyOfAnArchive: an archive that is there is studied as it is, and its
-// copies hold the same and know the same files, read once or several times.
+// TestStudyOfAnArchive: a study of an existing archive does not change it. Its copies have the same records and marks of
+// files, whether the study reads the archive once or several times.
 func TestStudyOfAnArchive(t *testing.T) {
 	files, dir := day(t)[:1], t.TempDir()
 	reg := engine.Registry{dry.Driver(), pebble.Driver(), sqlite.Driver()}
 	source := target(&reg[1], dir, design.KeyValue)
 	source.Subset = "s"
-	whole, _, _, err := studyOf(t, met.Options{Registry: reg, Targets: []met.Target{source}, Files: files, Subset: "s"})
-	if err != nil || whole.IncompleteArchives > 0 {
-		t.Fatal(whole, err)
+	loaded, _, _, err := studyOf(t, met.Options{Registry: reg, Targets: []met.Target{source}, Files: files, Subset: "s"})
+	if err != nil || loaded.IncompleteArchives > 0 {
+		t.Fatal(loaded, err)
 	}
 	for memory, copied := range map[int]string{0: "small", 1: "large"} {
 		targets := []met.Target{
@@ -42,8 +42,8 @@ func TestStudyOfAnArchive(t *testing.T) {
 				t.Errorf("%s %s: %+v, want digest %s", a.Engine, a.Design, a, r.Data.Digest)
 			}
 		}
-		if floor := r.Archives[1].Objects; (memory == 1) != (floor < r.Data.Records) {
-			t.Errorf("memory %d: the floor holds %d of %d records", memory, floor, r.Data.Records)
+		if n := r.Archives[1].Objects; (memory == 1) != (n < r.Data.Records) {
+			t.Errorf("memory %d: the dry engine has %d of %d records", memory, n, r.Data.Records)
 		}
 		e, err := reg.Open(t.Context(), targets[2].URL, engine.Options{})
 		if err != nil {
@@ -64,7 +64,7 @@ func TestStudyOfAnArchive(t *testing.T) {
 	}
 }
 
-// TestOtherDataInTheSubset: what an earlier run left in a subset accuses nobody.
+// TestOtherDataInTheSubset: other data of an earlier run in the subset do not make an archive incomplete.
 func TestOtherDataInTheSubset(t *testing.T) {
 	files, dir := day(t), t.TempDir()
 	reg := engine.Registry{sqlite.Driver()}

@@ -55,7 +55,7 @@ func (s *runner) read(ctx context.Context) error {
 	qs := lists.Map(s.options.Cases, func(q *question.Question) *question.Question { return q.InSubset(s.options.Subset) })
 	s.caseRecords, s.files = answer.NewReference(qs...), map[string]bool{}
 	d := &s.folder.Run.Data
-	interrupted := d.Digest // it stays until all is read
+	interrupted := d.Digest // stays in the folder until all data are read
 	*d = run.Data{Source: d.Source, Paths: d.Paths, Digest: interrupted}
 	d.Subset, d.Copies, d.Files, d.ByType = s.options.Subset, s.options.Copies, len(s.options.Files), map[string]int64{}
 	r := &reader{runner: s, unstoredColumns: map[string]int{}, step: Progress{Step: "reading", Unit: "MB", Of: totalSize(s.options.Files)}}
@@ -64,7 +64,8 @@ func (s *runner) read(ctx context.Context) error {
 		s.files = lists.Set(s.origin.Marks, func(m archive.Mark) string { return m.Digest })
 	}
 	each := func(f *load.File, b *record.Batch) error { return r.add(ctx, f, b) }
-	if err := load.Read(ctx, s.options.Files, load.ReadOptions{KeepLast: s.options.KeepLast, ParseCache: s.parseCache, Origin: s.origin}, each, r.end); err != nil {
+	o := load.ReadOptions{KeepLast: s.options.KeepLast, ParseCache: s.parseCache, Origin: s.origin}
+	if err := load.Read(ctx, s.options.Files, o, each, r.end); err != nil {
 		return err
 	}
 	if err := r.sum(ctx); err != nil {
@@ -206,12 +207,13 @@ func (s *runner) warn(text string) {
 
 // addCase adds a case to the run folder, with the size of its reference result and its curves.
 func (s *runner) addCase(ctx context.Context, q *question.Question, a *answer.Answer) error {
-	c := run.Case{Name: q.Name, Title: curve.Title(q, a), Weight: max(q.Weight, 1), LineType: q.Type.Name, Rows: a.Rows, Bytes: a.Bytes(), Digest: answer.FormatDigest(a.Digest())}
+	c := run.Case{Name: q.Name, Title: curve.Title(q, a), Weight: max(q.Weight, 1), LineType: q.Type.Name, Rows: a.Rows}
+	c.Bytes, c.Digest = a.Bytes(), answer.FormatDigest(a.Digest())
 	c.Columns = lists.Map(q.Columns, func(c question.Column) string { return c.Name })
 	s.folder.Run.Cases = append(s.folder.Run.Cases, c)
 	if a.Rows == 0 {
 		s.out.Empty++
-		s.warn(q.Name + " has no rows in this data: the study checks that the result is empty, and does not time it")
+		s.warn(q.Name + " has no rows in this data: the study checks that results are empty, and does not time them")
 		return nil
 	}
 	for _, name := range curve.Stats(q) {
@@ -254,7 +256,8 @@ func (s *runner) load(ctx context.Context) error {
 // unchecked is the problem of an archive from its load until its records were compared with the data.
 const unchecked = "its records were not compared with the data"
 
-// loadTarget loads target i. It stores an error of the archive in the run folder, and returns only errors of the study.
+// loadTarget loads target i. It stores an error of the archive in the run folder, and returns only errors of
+// the study.
 func (s *runner) loadTarget(ctx context.Context, t Target, i int) error {
 	r := study.Participant(t.Driver, t.URL, engine.About{}, t.Server)
 	r.Engine, r.Design, r.Problem = t.engine(), string(t.Design), unchecked
@@ -269,7 +272,7 @@ func (s *runner) loadTarget(ctx context.Context, t Target, i int) error {
 		err = s.loadArchive(ctx, t, i, &r)
 	}
 	if ctx.Err() != nil {
-		return err
+		return cmp.Or(err, ctx.Err())
 	}
 	if err != nil {
 		s.incomplete(&r, err.Error())
@@ -326,8 +329,8 @@ func (s *runner) loadArchive(ctx context.Context, t Target, i int, r *run.Archiv
 	return nil
 }
 
-// loadCopy loads the k-th copy into target i. If this study adds the copy but does not load all of it, loadCopy sets
-// timed to false.
+// loadCopy loads the k-th copy into target i. If this study adds the copy but does not load all of it, loadCopy
+// sets timed to false.
 func (s *runner) loadCopy(ctx context.Context, i int, a archive.Archive, k int, r *run.Archive, step Progress, timed *bool) error {
 	t := s.options.Targets[i]
 	name, before := CopyName(t.Subset, k), int64(k)*s.folder.Run.Data.Bytes
@@ -336,13 +339,14 @@ func (s *runner) loadCopy(ctx context.Context, i int, a archive.Archive, k int, 
 		return err
 	}
 	began := time.Now()
-	sum, err := load.Run(ctx, a, name, s.options.Files, load.Options{KeepLast: s.options.KeepLast, ParseCache: s.parseCache, Origin: s.origin, Progress: func(p load.Progress) {
+	o := load.Options{KeepLast: s.options.KeepLast, ParseCache: s.parseCache, Origin: s.origin, Progress: func(p load.Progress) {
 		step.Done = before + p.Bytes
 		s.options.Progress(step)
 		if t.Driver.Place != engine.Memory && k == 0 {
 			s.projectLoads(time.Since(began), step)
 		}
-	}})
+	}}
+	sum, err := load.Run(ctx, a, name, s.options.Files, o)
 	conserved := !errors.Is(err, load.ErrNotConserved)
 	if err != nil && conserved {
 		return err
@@ -364,15 +368,14 @@ func (s *runner) loadCopy(ctx context.Context, i int, a archive.Archive, k int, 
 	if k > 0 {
 		return nil
 	}
-	contents := sum.Counted
-	if contents == nil {
+	if sum.Counted == nil {
 		counted, err := a.Contents(ctx, name)
 		if err != nil {
 			return err
 		}
-		contents = &counted
+		sum.Counted = &counted
 	}
-	r.Objects, r.ObjectKind = contents.Objects, contents.Object
+	r.Objects, r.ObjectKind = sum.Counted.Objects, sum.Counted.Object
 	return nil
 }
 
@@ -419,7 +422,8 @@ func (s *runner) check(ctx context.Context, i int, a archive.Archive) error {
 	return s.folder.Save()
 }
 
-// incomplete marks an archive whose records differ from the data: it is not timed, and its load has no time.
+// incomplete marks an archive whose records differ from the data, or were not loaded: it is not timed, and its
+// load has no time.
 func (s *runner) incomplete(r *run.Archive, problem string) {
 	if r.Problem == unchecked {
 		s.out.IncompleteArchives++

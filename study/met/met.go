@@ -51,7 +51,7 @@ type Options struct {
 	MaxCases       int                  // if > 0, the study excludes cases without rows and uses at most this many
 	Flavours       []flavour.Name       // nil = all that each archive offers
 	Files          []string             // the data
-	FirstIsSource  bool                 // the first target is the source of the data, in place of Files; the study only reads it
+	FirstIsSource  bool                 // the first target is the source of the data, in place of Files, and only read
 	KeepLast       bool                 // load a last line without a line end instead of quarantining it
 	Subset         string
 	SubsetRequired bool // the user chose Subset; if it contains other data, the study fails
@@ -60,7 +60,7 @@ type Options struct {
 
 	Reps    int           // timed repetitions of each cell; 0 = DefaultReps
 	Warmups int           // untimed repetitions of each cell after its proof, which also warms it
-	Limit   time.Duration // stop timing after this long, but not before the repetitions suffice to show a difference; 0 = no limit
+	Limit   time.Duration // of timing, as soon as the repetitions suffice to show a difference; 0 = no limit
 	Seed    uint64        // of the order of repetitions and of the bootstrap
 
 	// Cold measures one cold start of a cell: a new process after the page cache was
@@ -120,8 +120,8 @@ func (o *Outcome) proof() string {
 	return text
 }
 
-// Add adds the study of a larger number of copies of the same data. Counts of cells are added; all other fields are
-// those of x.
+// Add adds the outcome of a study with more copies of the same data. It adds the counts of cells and incomplete
+// archives; all other fields become those of x.
 func (o *Outcome) Add(x Outcome) {
 	x.Equal, x.Wrong, x.Failed, x.IncompleteArchives = o.Equal+x.Equal, o.Wrong+x.Wrong, o.Failed+x.Failed, o.IncompleteArchives+x.IncompleteArchives
 	*o = x
@@ -133,7 +133,7 @@ func (o Outcome) Err() error {
 	case o.Wrong > 0:
 		return &fault.Status{Code: fault.Differs, Err: fmt.Errorf("%d of %s returned a wrong result", o.Wrong, run.CountOf(o.Equal+o.Wrong+o.Failed, "cell"))}
 	case o.IncompleteArchives > 0:
-		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d archives are incomplete and were not timed", o.IncompleteArchives)}
+		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%s incomplete, and not timed", run.CountOf(o.IncompleteArchives, "archive"))}
 	case o.Failed > 0:
 		return &fault.Status{Code: fault.Failed, Err: fmt.Errorf("%s returned no result", run.CountOf(o.Failed, "cell"))}
 	case o.Empty > 0 && o.Empty == o.Cases:
@@ -166,7 +166,7 @@ type runner struct {
 	digest        record.Digest     // of the data
 	parseCache    *load.ParseCache  // the data, until every archive is loaded
 	copies        map[int][]int     // by target: the copies of the data that this study compares with the data
-	proving       time.Duration     // of the first query of all cells
+	proving       time.Duration     // sum of the times of the first query of all cells
 	mu            sync.Mutex        // guards folder, out, cells, causes and proving in prove, which is concurrent
 	cells         []*cell
 	finished      map[repetition]bool   // measured before the run was interrupted
@@ -201,8 +201,8 @@ func (c *cell) configuration() string {
 	return c.Engine + " " + c.Value("design") + " " + c.Value("flavour")
 }
 
-// Run runs the study and writes it to the folder, which the caller closes. The error is one of the
-// study itself; the Outcome counts wrong results and failed cells. In the folder of an interrupted run of the same
+// Run runs the study and writes it to the folder, which the caller closes. The error is one of the study
+// itself; the Outcome counts wrong results and failed cells. In the folder of an interrupted run of the same
 // study, Run reads and proves everything again, completes the loads, and measures what is missing.
 func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
 	s := &runner{
@@ -242,8 +242,8 @@ func (s *runner) finishStep(step Progress, note string) {
 	s.options.Progress(step)
 }
 
-// recordProgress returns a progress function that also writes events into the run folder: once a second,
-// and at the end of each step.
+// recordProgress returns a progress function that also writes events into the run folder: at most one a second,
+// and one at the end of each step.
 func recordProgress(folder *run.Folder, report func(Progress)) func(Progress) {
 	var last time.Time
 	return func(p Progress) {

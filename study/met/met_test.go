@@ -61,7 +61,7 @@ func cases(t *testing.T, names ...string) []*question.Question {
 	return out
 }
 
-// runStudy runs met on three targets and returns the folder's content.
+// runStudy runs a study of three cases on targets, and returns the content of its folder.
 func runStudy(t *testing.T, files []string, reg engine.Registry, targets []met.Target) (met.Outcome, *run.Run, []run.Sample) {
 	t.Helper()
 	out, r, samples, err := studyOf(t, met.Options{Registry: reg, Targets: targets, Files: files, Subset: "s"})
@@ -102,14 +102,14 @@ func TestStudyProvesThenTimes(t *testing.T) {
 		target(&reg[1], dir, design.KeyValue), target(&reg[2], dir, design.Normalized), target(&reg[2], dir, design.Document),
 	}
 	out, r, samples := runStudy(t, files, reg, targets)
-	ways := 0
+	configurations := 0
 	for _, target := range targets {
-		ways += len(archive.Flavours(target.Driver, target.Design))
+		configurations += len(archive.Flavours(target.Driver, target.Design))
 	}
-	if want := 3 * ways; out.Equal != want || out.Wrong+out.Failed+out.IncompleteArchives != 0 || out.Err() != nil {
+	if want := 3 * configurations; out.Equal != want || out.Wrong+out.Failed+out.IncompleteArchives != 0 || out.Err() != nil {
 		t.Errorf("outcome %+v, want %d equal and nothing else", out, want)
 	}
-	if want := 3 * ways * 2; len(samples) != want {
+	if want := 3 * configurations * 2; len(samples) != want {
 		t.Errorf("%d samples, want %d", len(samples), want)
 	}
 	// Archives are proven concurrently; the seed alone decides the order of the repetitions.
@@ -138,13 +138,13 @@ func TestStudyProvesThenTimes(t *testing.T) {
 	}
 	for _, a := range r.Archives {
 		if !a.Complete || a.Digest != r.Data.Digest {
-			t.Errorf("%s %s: whole %v, digest %s, data %s", a.Engine, a.Design, a.Complete, a.Digest, r.Data.Digest)
+			t.Errorf("%s %s: complete %v, digest %s, data %s", a.Engine, a.Design, a.Complete, a.Digest, r.Data.Digest)
 		}
 	}
 }
 
-// TestServersAreCounted: what a server tells of itself is asked between answers,
-// once for each URL, and stands among the events; one that falls silent is warned of.
+// TestServersAreCounted: a study reads the counters of a server between repetitions, once for each URL, and writes them
+// as events. A server that stops reporting them gives a warning.
 func TestServersAreCounted(t *testing.T) {
 	files, dir := day(t), t.TempDir()
 	asked, silent := 0, false
@@ -194,8 +194,7 @@ func TestServersAreCounted(t *testing.T) {
 	}
 }
 
-// TestCasesWithoutRows: that nothing comes is proven, and has no time; where no
-// case has rows the study is not what was asked for.
+// TestCasesWithoutRows: an empty result is proven, and has no time. A study in which no case has rows is incomplete.
 func TestCasesWithoutRows(t *testing.T) {
 	files := day(t) // without the winds of test_6
 	winds := cases(t, "test_6")[0]
@@ -239,8 +238,8 @@ func TestCasesWithoutRows(t *testing.T) {
 	}
 }
 
-// TestOneDamagedArchiveDoesNotStopTheOthers: a bit of an archive's file is
-// flipped; it is reported and not timed, and the other one is judged.
+// TestOneDamagedArchiveDoesNotStopTheOthers: an archive with a flipped bit in its file is reported and not timed, and the
+// study measures the other one.
 func TestOneDamagedArchiveDoesNotStopTheOthers(t *testing.T) {
 	files, dir := day(t), t.TempDir()
 	reg := engine.Registry{pebble.Driver(), sqlite.Driver()}
@@ -291,8 +290,8 @@ type damage struct {
 	apply func(*record.Batch) *record.Batch
 }
 
-// damages of the stored records: one bit of one value, one missing lead, two
-// rows with their values exchanged. All hit SAL1L2 HGT P500 over G2/NHX.
+// damages lists damages of the stored records: one bit of one value, one missing lead, and two rows with their values
+// exchanged. All concern SAL1L2 HGT P500 over G2/NHX.
 func damages() []damage {
 	hit := func(b *record.Batch, lead int32) int {
 		for i := range b.Len() {
@@ -336,8 +335,8 @@ func damages() []damage {
 	}
 }
 
-// TestDamagedArchiveIsWrong: an archive that was loaded whole and then damaged
-// is found wrong, is not timed, and ends in exit status 3.
+// TestDamagedArchiveIsWrong: an archive that was damaged after its complete load has wrong results, is not timed, and
+// gives exit status 3.
 func TestDamagedArchiveIsWrong(t *testing.T) {
 	enginetest.NotUnderRace(t)
 	files := day(t)
@@ -363,15 +362,15 @@ func TestDamagedArchiveIsWrong(t *testing.T) {
 			}
 			for _, a := range r.Archives {
 				if a.Complete {
-					t.Errorf("%s %s counts as whole", a.Engine, a.Design)
+					t.Errorf("%s %s counts as complete", a.Engine, a.Design)
 				}
 			}
 		})
 	}
 }
 
-// fill loads a target with damaged records and the marks of the sound files, as
-// an archive looks that was damaged after its load.
+// fill loads a target with damaged records and the marks of the correct files, like an archive that was damaged after its
+// load.
 func fill(t *testing.T, target met.Target, files []string, apply func(*record.Batch) *record.Batch) {
 	t.Helper()
 	u, err := url.Parse(target.URL)
@@ -431,8 +430,8 @@ func (l *damagingLoader) Add(ctx context.Context, b *record.Batch) error {
 	return l.Loader.Add(ctx, l.d.apply(b))
 }
 
-// Faults of an engine's answers, not of its data: each is caught, none is timed.
-// (ClickBench#945: failing queries win; here an error has no time.)
+// TestClickBench945FaultyEnginesHaveNoTimes: an engine with wrong results is detected and not timed, although its data
+// are correct. (ClickBench#945: failing queries win; here an error has no time.)
 func TestClickBench945FaultyEnginesHaveNoTimes(t *testing.T) {
 	enginetest.NotUnderRace(t)
 	files := day(t)

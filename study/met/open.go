@@ -82,8 +82,8 @@ func (s *runner) open(ctx context.Context) error {
 // isSource reports whether a target is the source of the data.
 func (s *runner) isSource(i int) bool { return s.options.FirstIsSource && i == 0 }
 
-// isForeign reports whether a target is the source and was loaded by another program. The study copies its rows but does
-// not query it: METdbLoad and other programs store some rows where queries do not find them.
+// isForeign reports whether a target is the source and another program loaded it. The study copies its rows but
+// does not query it: METdbLoad and other programs store some rows where queries do not find them.
 func (s *runner) isForeign(i int) bool {
 	return s.isSource(i) && s.origin != nil && s.origin.Catalog.AdoptedOnly
 }
@@ -302,8 +302,8 @@ func allOffered[T ~string](flag string, names []string, offered []T) error {
 	return nil
 }
 
-// url returns the URL of an archive. If the URL of an embedded engine has no path, the file is in the study's folder. If
-// an engine has several designs, each design gets a file of its own, so that their sizes can be compared.
+// url returns the URL of an archive. If the URL of an embedded engine has no path, the file is in the study's
+// folder. If an engine has several designs, each design gets a file of its own, so that their sizes can be compared.
 func (s *Selection) url(t *Target, u *url.URL, raw string, several bool) string {
 	path := engine.Path(u)
 	switch {

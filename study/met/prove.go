@@ -22,9 +22,9 @@ import (
 )
 
 // prove compares the records of every archive with the data. Then it queries every case in every flavour once, and
-// keeps the query and its plan. Only cells whose result equals the reference are timed. Nothing is timed meanwhile:
-// prove works on as many archives at the same time as there are processors, at most four. Stand-ins are timed during their proof, so
-// prove handles them afterwards, one at a time.
+// keeps the query and its plan. Only cells whose result equals the reference are timed later. prove works on as many
+// archives at the same time as there are processors, at most four. Stand-ins are timed during their proof, so prove
+// handles them afterward, one at a time.
 func (s *runner) prove(ctx context.Context) error {
 	step := Progress{Step: "proving", Unit: "results", Of: int64(s.count())}
 	for _, standIns := range []bool{false, true} {
@@ -106,11 +106,9 @@ func (s *runner) timingNote() string {
 }
 
 func (s *runner) flavours(t Target) []flavour.Name {
-	offered := archive.Flavours(t.Driver, t.Design)
-	if s.options.Flavours == nil {
-		return offered
-	}
-	return slices.DeleteFunc(slices.Clone(offered), func(f flavour.Name) bool { return !slices.Contains(s.options.Flavours, f) })
+	return lists.Filter(archive.Flavours(t.Driver, t.Design), func(f flavour.Name) bool {
+		return s.options.Flavours == nil || slices.Contains(s.options.Flavours, f)
+	})
 }
 
 func (s *runner) count() int {
@@ -220,8 +218,7 @@ func Accesses(p archive.Plan) []run.Access {
 }
 
 func (s *runner) isComplete(t Target) bool {
-	a := s.archive(t)
-	return a != nil && a.Complete
+	return s.archive(t) != nil && s.archive(t).Complete
 }
 
 // compare compares a result with the reference, unless the query failed.

@@ -169,6 +169,74 @@ func changeNumber(t *testing.T, file, subset string) {
 	}
 }
 
+// TestColdStartsThatFail: a cell whose cold start failed has no further ones, and the run keeps the description of how
+// the successful ones were made.
+func TestColdStartsThatFail(t *testing.T) {
+	reg := engine.Registry{pebble.Driver()}
+	folder, err := run.Create(filepath.Join(t.TempDir(), "run"), run.Run{ID: "test", Workload: "met", Started: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := map[run.Cell]int{}
+	out, err := met.Run(t.Context(), folder, met.Options{
+		Registry: reg, Targets: []met.Target{target(&reg[0], t.TempDir(), design.KeyValue)}, Files: day(t), Subset: "s",
+		Cases: cases(t, "test_3", "test_5"), Reps: 1, Seed: 1, ColdReps: 3,
+		Cold: func(ctx context.Context, to met.Target, c run.Cell) (met.ColdResult, string, error) {
+			if calls[c]++; len(calls) > 1 {
+				return met.ColdResult{}, "", errors.New("permission denied")
+			}
+			q := cases(t, c.Value("case"))[0].InSubset(to.Subset)
+			r, err := met.AskOnce(ctx, reg, to.URL, to.Design, q, flavour.Name(c.Value("flavour")))
+			return r, "in this process", err
+		},
+	})
+	if err = errors.Join(err, folder.Close()); err != nil || out.Failed == 0 || folder.Run.ColdMethod != "in this process" {
+		t.Errorf("%v, %+v, cold starts %q", err, out, folder.Run.ColdMethod)
+	}
+	all := 0
+	for _, n := range calls {
+		all += n
+	}
+	if len(calls) < 3 || all != len(calls)+1 { // one failure of each cell, after one success of the first
+		t.Errorf("%d cold starts of %d cells", all, len(calls))
+	}
+}
+
+// TestInterruptedAtTheEndOfALoad: an interruption just after the last load ends the study as any other.
+func TestInterruptedAtTheEndOfALoad(t *testing.T) {
+	reg := engine.Registry{pebble.Driver()}
+	source := target(&reg[0], t.TempDir(), design.KeyValue)
+	source.Subset = "s"
+	runStudy(t, day(t)[:1], reg, []met.Target{source})
+	folder, err := run.Create(filepath.Join(t.TempDir(), "run"), run.Run{ID: "test", Workload: "met", Started: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	_, err = met.Run(ctx, folder, met.Options{
+		Registry: reg, Targets: []met.Target{source}, FirstIsSource: true, Subset: "s", Cases: cases(t, "test_3"), Reps: 1,
+		Progress: func(p met.Progress) {
+			if strings.HasPrefix(p.Step, "checking ") && p.Finished {
+				stop()
+			}
+		},
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if err := folder.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOneIncompleteArchive: the error counts archives in the singular, too.
+func TestOneIncompleteArchive(t *testing.T) {
+	if err := (met.Outcome{IncompleteArchives: 1}).Err(); err == nil || err.Error() != "1 archive incomplete, and not timed" {
+		t.Error(err)
+	}
+}
+
 // TestCompletedLoadHasNoTime: a study that completes an interrupted load reports no load time, because it loaded
 // only the rest.
 func TestCompletedLoadHasNoTime(t *testing.T) {

@@ -2,7 +2,6 @@ package ycsb
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"slices"
 	"strings"
@@ -11,14 +10,16 @@ import (
 	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/results/run"
 )
 
-// Afflict has every later run on the target suffer faults: on the nodes of the
-// lab that runs its server or, elsewhere, by a command of the user's, which gets
-// action and node. What slows a server is a relay before it, whoever runs it. So
-// many clients record a history next to it. What cannot be timed in one of the workloads
-// is refused.
-func (t *Target) Afflict(ctx context.Context, all []lab.Fault, command string, clients int, workloads ...*Config) error {
+// Afflict makes every later run on the target inject faults. A command of the user's injects them or, if
+// command is "", the lab that runs the target's server. The faults slow and fast need neither: a relay in
+// front of the server performs them. clients is the number of clients that record a history during each
+// run. Afflict refuses faults whose cost cannot be measured in one of the workloads.
+func (t *Target) Afflict(
+	ctx context.Context, all []lab.Fault, command string, clients int, workloads ...*Config,
+) error {
 	for _, c := range workloads {
 		if _, err := (&Faults{All: all}).settle(c); err != nil {
 			return err
@@ -35,25 +36,23 @@ func (t *Target) Afflict(ctx context.Context, all []lab.Fault, command string, c
 	}
 	promises := about.Promises
 	if !about.Flushed && slices.ContainsFunc(all, func(f lab.Fault) bool { return f.Action == lab.PowerOff }) {
-		promises = nil
+		promises = nil // without a flush of each write, a server without power keeps none of them
 	}
 	t.faults = &Faults{All: all, Clients: clients, Promises: promises, Acknowledged: about.Acknowledged}
 	t.faults.Inflict, err = t.breaker(all, command)
 	return err
 }
 
-// relay puts a relay before each node that the URL names, and opens the engine
-// through them.
+// relay starts a relay in front of each node that the URL names, and opens the engine through the relays.
 func (t *Target) relay() error {
-	refused := func(problem, cure string) error {
-		return &fault.Status{Code: fault.Usage, Err: &fault.Error{Setting: "--fault slow", Problem: problem, Cure: cure}}
-	}
+	refused := func(problem, cure string) error { return fault.Misuse("--fault slow", problem, cure) }
 	hosts := strings.Split(t.at.Host, ",")
 	switch {
 	case t.d.Place != engine.Remote || t.at.Host == "":
 		return refused(t.Scheme+" is not reached over a network", "choose an engine with a server")
 	case t.d.Server != nil && t.d.Server.RedirectsClients && len(hosts) > 1:
-		return refused("clients of this cluster find the nodes by themselves, past a relay", "give `barograph lab up` --isolate and --latency")
+		return refused("cannot delay this cluster, whose clients connect to the nodes directly and not to a relay",
+			"start it by `barograph lab up` --isolate, and inject delay:5ms")
 	}
 	for i, host := range hosts {
 		if _, _, err := net.SplitHostPort(host); err != nil {
@@ -67,26 +66,26 @@ func (t *Target) relay() error {
 	}
 	through := *t.at
 	through.Host = strings.Join(hosts, ",")
-	if err := t.db.Close(); err != nil {
-		return err
-	}
 	db, err := t.open(through.String())
 	if err != nil {
-		return err
+		return err // CloseAll closes the first one
 	}
+	direct := t.db
 	t.db, t.KV, t.Server.Metrics, t.Server.Statements = db, kv.DatabaseOf(db), db.Metrics, db.Statements
-	return nil
+	return direct.Close()
 }
 
-// breaker is what inflicts faults.
+// breaker returns the function that injects the faults.
 func (t *Target) breaker(all []lab.Fault, command string) (inflict, error) {
-	nodes, err := t.nodeBreaker(slices.DeleteFunc(slices.Clone(all), func(f lab.Fault) bool { return f.Action.Relayed() }), command)
+	isRelayed := func(f lab.Fault) bool { return f.Action.Relayed() }
+	nodes, err := t.nodeBreaker(slices.DeleteFunc(slices.Clone(all), isRelayed), command)
 	if err != nil {
 		return nil, err
 	}
 	for _, x := range all {
 		if x.Action.Relayed() && x.Node > len(t.relays) {
-			return nil, &fault.Status{Code: fault.Usage, Err: &fault.Error{Setting: "--fault " + x.String(), Problem: fmt.Sprintf("the URL names %d node(s)", len(t.relays)), Cure: "name one of them"}}
+			problem := "names another node than the URL, which has " + run.CountOf(len(t.relays), "node")
+			return nil, fault.Misuse("--fault "+x.String(), problem, "name a node of the URL, counted from 1")
 		}
 	}
 	return func(ctx context.Context, x lab.Fault) (string, error) {
@@ -98,7 +97,7 @@ func (t *Target) breaker(all []lab.Fault, command string) (inflict, error) {
 	}, nil
 }
 
-// nodeBreaker returns the function that injects faults into nodes, or nil if no fault names a node.
+// nodeBreaker returns the function that injects faults into nodes; nil = there are none to inject.
 func (t *Target) nodeBreaker(all []lab.Fault, command string) (inflict, error) {
 	switch {
 	case len(all) == 0:
@@ -106,13 +105,11 @@ func (t *Target) nodeBreaker(all []lab.Fault, command string) (inflict, error) {
 	case command != "":
 		return shell(command)
 	case t.d.Server == nil:
-		return nil, &fault.Status{Code: fault.Usage, Err: &fault.Error{
-			Setting: "--fault", Problem: t.Scheme + " has no server, so no node can fail", Cure: "choose an engine with a server, or a --fault-command that causes the fault",
-		}}
+		return nil, fault.Misuse("--fault", t.Scheme+" has no server, so no node can fail",
+			"choose an engine with a server, or a --fault-command that causes the fault")
 	case t.lab == nil:
-		return nil, &fault.Status{Code: fault.Usage, Err: &fault.Error{
-			Setting: "--fault", Problem: "no lab runs the server of " + t.Scheme, Cure: "start one (`barograph lab up " + t.Scheme + "`), name the folder of one that runs (--lab-dir), or give a --fault-command that does it",
-		}}
+		return nil, fault.Misuse("--fault", "no lab runs the server of "+t.Scheme, "start one (`barograph lab up "+t.Scheme+
+			"`), name the folder of a running one (--lab-dir), or give a --fault-command that causes the fault")
 	}
 	l, err := t.lab.Lab(t.d)
 	if err != nil {

@@ -20,19 +20,19 @@ import (
 type Agent struct {
 	Engines engine.Registry
 	Token   string
-	Says    func(text string)
+	Print   func(text string) // prints a message
 
-	clock *pace.Clock // of its run in a test; nil = the machine's
+	clock *pace.Clock // a test's; nil = the machine's
 
-	mu  sync.Mutex
-	now *partly // nil = it is free
+	mu      sync.Mutex
+	current *agentRun // nil = the agent is free
 }
 
 // Task is an agent's share of a run.
 type Task struct {
-	Engine     string // URL
+	Engine     string // URL of the database
 	Form       Form   // of the table
-	Mix        string // the workload's name
+	Mix        string // name of the workload
 	Properties Properties
 	Shard      Shard
 	Load       bool // the agent loads its share of the keys
@@ -43,38 +43,38 @@ type Task struct {
 // Part is an agent's reply.
 type Part struct {
 	Sample  run.Sample
-	Began   time.Time // by the agent's clock, when the warm-up was over
-	Problem string    // what was not right with it
-	Code    int       // exit status that it deserves
+	Began   time.Time // end of the warm-up, by the agent's clock
+	Problem string    // error of the run; "" = none
+	Code    int       // exit status of Problem
 
-	Overload bool // more was due than was done
-	Cannot   bool // the table does not support the operations of the mix
+	Overload bool // Problem is errOverload
+	Cannot   bool // Problem is ErrCannot
 }
 
-// partly is a run of which an agent does a share.
-type partly struct {
+// agentRun is an agent's current run.
+type agentRun struct {
 	cancel context.CancelFunc
-	ready  chan struct{}  // closed when it could begin
-	start  chan time.Time // when to begin
+	ready  chan struct{}  // closed when the run could start
+	start  chan time.Time // the start time; zero = never
 	done   chan Part
 }
 
 // The agent's paths.
 const (
-	clockPath   = "/clock"   // GET: its time, ns
-	preparePath = "/prepare" // POST a Task: answered when all is ready
-	startPath   = "/start"   // POST the start time, in ns by the agent's clock, or 0 = never; the reply is the Part, after the run
+	clockPath   = "/clock"   // GET: its time in ns
+	preparePath = "/prepare" // POST a Task; the reply comes when the run could start
+	startPath   = "/start"   // POST the start time in ns by its clock, 0 = never; the reply is a Part, after the run
 )
 
 const (
 	mostTask  = 1 << 20     // bytes of a task
-	unstarted = time.Minute // for which an agent waits for the start
+	startWait = time.Minute // for which a prepared run waits for its start
 )
 
-// Handler is what it serves.
+// Handler returns the agent's HTTP handler.
 func (a *Agent) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+clockPath, func(w http.ResponseWriter, _ *http.Request) { tell(w, time.Now().UnixNano()) })
+	mux.HandleFunc("GET "+clockPath, func(w http.ResponseWriter, _ *http.Request) { reply(w, time.Now().UnixNano()) })
 	mux.HandleFunc("POST "+preparePath, a.prepare)
 	mux.HandleFunc("POST "+startPath, a.start)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -87,19 +87,20 @@ func (a *Agent) Handler() http.Handler {
 	})
 }
 
-// tell replies with JSON.
-func tell(w http.ResponseWriter, what any) {
+// reply sends a value as JSON.
+func reply(w http.ResponseWriter, value any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(what) // the client has gone
+	_ = json.NewEncoder(w).Encode(value) // after an error the client is no longer connected
 }
 
-// prepare begins a task, and answers when it has reached its start.
+// prepare begins a task, and replies when its run could start.
 func (a *Agent) prepare(w http.ResponseWriter, r *http.Request) {
 	var t Task
 	in := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostTask))
 	in.DisallowUnknownFields()
 	if err := in.Decode(&t); err != nil {
-		http.Error(w, "this is no task: "+err.Error()+"; are both of one version?", http.StatusBadRequest)
+		problem := "this is no task: " + err.Error() + "; use the same version of Barograph on both machines"
+		http.Error(w, problem, http.StatusBadRequest)
 		return
 	}
 	config, err := t.config()
@@ -108,11 +109,13 @@ func (a *Agent) prepare(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
-	p := &partly{cancel: cancel, ready: make(chan struct{}), start: make(chan time.Time, 1), done: make(chan Part, 1)}
+	p := &agentRun{
+		cancel: cancel, ready: make(chan struct{}), start: make(chan time.Time, 1), done: make(chan Part, 1),
+	}
 	a.mu.Lock()
-	busy := a.now != nil
+	busy := a.current != nil
 	if !busy {
-		a.now = p
+		a.current = p
 	}
 	a.mu.Unlock()
 	if busy {
@@ -120,41 +123,41 @@ func (a *Agent) prepare(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the agent is busy with another run", http.StatusConflict)
 		return
 	}
-	a.Says("a run of " + t.Mix + " on " + fault.Redact(t.Engine) + " for " + r.RemoteAddr)
+	a.Print("a run of " + t.Mix + " on " + fault.Redact(t.Engine) + " for " + r.RemoteAddr)
 	go func() {
 		defer cancel()
 		part := a.perform(ctx, &t, config, p)
 		a.mu.Lock()
-		a.now = nil
+		a.current = nil
 		a.mu.Unlock()
 		p.done <- part
 	}()
 	select {
 	case <-p.ready:
-		time.AfterFunc(unstarted, func() { p.begin(time.Time{}) }) // the client has gone
-		tell(w, true)
+		time.AfterFunc(startWait, func() { p.begin(time.Time{}) }) // unless the client has started it
+		reply(w, true)
 	case part := <-p.done:
 		w.WriteHeader(http.StatusUnprocessableEntity)
-		tell(w, part)
+		reply(w, part)
 	case <-r.Context().Done():
 		cancel()
 	}
 }
 
-// begin starts it at a time, unless it was started before; never at the zero time.
-func (p *partly) begin(at time.Time) {
+// begin sets the start time, unless it is set already. The zero time means that the run never starts.
+func (p *agentRun) begin(at time.Time) {
 	select {
 	case p.start <- at:
 	default:
 	}
 }
 
-// start starts what was prepared, and answers with what came of it.
+// start starts the prepared run, and replies with its result.
 func (a *Agent) start(w http.ResponseWriter, r *http.Request) {
 	var at int64
 	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostTask)).Decode(&at)
 	a.mu.Lock()
-	p := a.now
+	p := a.current
 	a.mu.Unlock()
 	if err != nil || p == nil {
 		http.Error(w, "nothing is prepared", http.StatusConflict)
@@ -167,26 +170,27 @@ func (a *Agent) start(w http.ResponseWriter, r *http.Request) {
 	p.begin(when)
 	select {
 	case part := <-p.done:
-		tell(w, part)
-	case <-r.Context().Done(): // it was interrupted
+		reply(w, part)
+	case <-r.Context().Done(): // the client was interrupted
 		p.cancel()
 	}
 }
 
-// config reads the task's properties. Files that they name would be the agent's.
+// config reads the task's properties. It refuses those that name files, which would be files of the agent's machine.
 func (t *Task) config() (*Config, error) {
-	for _, name := range []string{"exportfile", "hdrhistogram.fileoutput", "hdrhistogram.output.path", "fieldlengthhistogram"} {
+	files := []string{"exportfile", "hdrhistogram.fileoutput", "hdrhistogram.output.path", "fieldlengthhistogram"}
+	for _, name := range files {
 		if t.Properties[name] != "" {
-			return nil, &fault.Error{Setting: "property " + name, Problem: "is of files, which agents have none of", Cure: "leave it out, or run without --agents"}
+			return nil, badProperty(name, "is about files, which agents do not use", "omit it, or run without --agents")
 		}
 	}
 	return NewConfig(t.Properties, func(c *Config) { c.Shard, c.Ramp = t.Shard, t.Ramp })
 }
 
-var errNotStarted = errors.New("it was prepared, and not started")
+var errNotStarted = errors.New("the run was prepared and not started")
 
 // perform runs the task.
-func (a *Agent) perform(ctx context.Context, task *Task, c *Config, p *partly) (out Part) {
+func (a *Agent) perform(ctx context.Context, task *Task, c *Config, p *agentRun) (out Part) {
 	fail := func(err error) {
 		out.Problem, out.Code = fault.Redact(err.Error()), fault.Code(err)
 		out.Overload, out.Cannot = errors.Is(err, errOverload), errors.Is(err, ErrCannot)
@@ -199,7 +203,7 @@ func (a *Agent) perform(ctx context.Context, task *Task, c *Config, p *partly) (
 		fail(err)
 		return out
 	}
-	defer CloseAll([]*Target{t}) //nolint:errcheck // what was measured is measured
+	defer CloseAll([]*Target{t}) //nolint:errcheck // an error does not change the measurement
 	if t.Place == engine.Memory && !task.Load {
 		if err := t.LoadAll(ctx, c); err != nil {
 			fail(err)
@@ -226,7 +230,7 @@ func (a *Agent) perform(ctx context.Context, task *Task, c *Config, p *partly) (
 	}
 	s, r, err := measure()
 	if out.Sample = s; r != nil {
-		out.Began = r.Result.Started.Add(time.Duration(c.Warmup) * time.Second)
+		out.Began = r.Result.Started.Add(time.Duration(r.Config.Warmup) * time.Second) // a load has no warm-up
 	}
 	if err != nil {
 		fail(err)
@@ -234,27 +238,26 @@ func (a *Agent) perform(ctx context.Context, task *Task, c *Config, p *partly) (
 	return out
 }
 
-// err returns the fault of a part, with the name of its agent.
+// err returns the error of a part, with the name of its agent.
 func (p *Part) err(agent string) error {
 	if p.Problem == "" {
 		return nil
 	}
-	why := &agentError{text: "agent " + agent + ": " + p.Problem}
+	err := &agentError{text: "agent " + agent + ": " + p.Problem}
 	switch {
 	case p.Overload:
-		why.is = errOverload
+		err.class = errOverload
 	case p.Cannot:
-		why.is = ErrCannot
+		err.class = ErrCannot
 	}
-	return &fault.Status{Code: max(p.Code, fault.Failed), Err: why}
+	return &fault.Status{Code: max(p.Code, fault.Failed), Err: err}
 }
 
-// agentError is an agent's message, and the error behind it; nil = an error that no caller here
-// looks for.
+// agentError is an agent's message with its class, errOverload or ErrCannot; nil = any other error.
 type agentError struct {
-	text string
-	is   error
+	text  string
+	class error
 }
 
 func (e *agentError) Error() string { return e.text }
-func (e *agentError) Unwrap() error { return e.is }
+func (e *agentError) Unwrap() error { return e.class }

@@ -2,7 +2,6 @@ package ycsb
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -21,17 +20,17 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Agents are those that run a workload together.
+// Agents are agents that run a workload together.
 type Agents struct {
 	Addresses []string // host:port
 	Token     string
 	TLS       *tls.Config // nil = no encryption, which only an agent on loopback accepts
 }
 
-// startsIn is how long after all are ready they start: the word must reach all.
+// startsIn is the time between sending the start time to the agents and the start. It must reach all of them before.
 const startsIn = 500 * time.Millisecond
 
-// Check refuses agents that would receive token and URL in the clear.
+// Check refuses agents that would receive the token and the URL unencrypted.
 func (a *Agents) Check() error {
 	for i, at := range a.Addresses {
 		host, _, err := net.SplitHostPort(at)
@@ -39,80 +38,87 @@ func (a *Agents) Check() error {
 			return fault.Misuse("--agents "+at, "is no host:port", "write like --agents 127.0.0.1:7707,127.0.0.1:7708")
 		}
 		if ip := net.ParseIP(host); a.TLS == nil && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-			return fault.Misuse("--agents "+at, "would receive the token and the engine's URL in the clear", "give the agent a certificate (--tls-cert), and --agents-ca here")
+			return fault.Misuse("--agents "+at, "would receive the token and the engine's URL unencrypted",
+				"give the agent a certificate (--tls-cert), and --agents-ca here")
 		}
 		if slices.Contains(a.Addresses[:i], at) {
-			return fault.Misuse("--agents "+at, "is there twice", "name each agent once")
+			return fault.Misuse("--agents "+at, "is given twice", "name each agent once")
 		}
 	}
 	if a.Token == "" {
-		return fault.Misuse("--agents", "have a token, which is not known", "set BAROGRAPH_AGENT_TOKEN to what the agents have")
+		return fault.Misuse("--agents", "need a token", "set BAROGRAPH_AGENT_TOKEN to the token of the agents")
 	}
 	return nil
 }
 
-// one is one agent.
-type one struct {
+// peer is one of the agents.
+type peer struct {
 	*Agents
-	at     string
-	client *http.Client
-	ahead  time.Duration // of its clock before ours
+	address string
+	client  *http.Client
+	ahead   time.Duration // its clock minus the clock of this machine
 }
 
 // Run lets all agents run a workload at the same time, each with its share of the operations, the
 // target and the new keys, and joins their measurements. The error names the agents whose part has
-// a fault and those that no longer reply. For the latter, a warning of the sample names the agents
+// an error and those that did not reply. Of the latter, a warning of the sample names the agents
 // whose operations the sample contains. since is the start of the sample's run folder.
 func (a *Agents) Run(ctx context.Context, task Task, since time.Time) (run.Sample, error) {
 	transport := &http.Transport{TLSClientConfig: a.TLS}
 	defer transport.CloseIdleConnections()
-	all := make([]*one, len(a.Addresses))
+	all := make([]*peer, len(a.Addresses))
 	for i, at := range a.Addresses {
-		all[i] = &one{Agents: a, at: at, client: &http.Client{Transport: transport}}
+		all[i] = &peer{Agents: a, address: at, client: &http.Client{Transport: transport}}
 	}
-	prepare := func(ctx context.Context, i int, o *one) error {
+	prepare := func(ctx context.Context, i int, p *peer) error {
 		mine := task
 		mine.Shard = Shard{int64(i), int64(len(all))}
-		if err := o.look(ctx); err != nil {
+		if err := p.readClock(ctx); err != nil {
 			return err
 		}
-		return o.ask(ctx, preparePath, mine, nil)
+		return p.ask(ctx, preparePath, mine, nil)
 	}
 	var err error
-	if task.Load { // the first makes the table
-		for i, o := range all {
-			err = cmp.Or(err, prepare(ctx, i, o))
+	if task.Load { // the first agent creates the table
+		for i := 0; i < len(all) && err == nil; i++ {
+			err = prepare(ctx, i, all[i])
 		}
 	} else {
 		err = together(ctx, all, prepare)
 	}
 	if err != nil {
-		_ = together(context.WithoutCancel(ctx), all, func(ctx context.Context, _ int, o *one) error {
-			_ = o.ask(ctx, startPath, 0, nil) // whoever is ready need not wait
+		_ = together(context.WithoutCancel(ctx), all, func(ctx context.Context, _ int, p *peer) error {
+			_ = p.ask(ctx, startPath, 0, nil) // an agent that is ready need not wait for a start
 			return nil
 		})
 		return run.Sample{}, err
 	}
 	start, parts := time.Now().Add(startsIn), make([]Part, len(all))
-	silent := make([]error, len(all)) // an agent that is killed does not end the others
-	if err := together(ctx, all, func(ctx context.Context, i int, o *one) error {
-		silent[i] = o.ask(ctx, startPath, start.Add(o.ahead).UnixNano(), &parts[i])
+	silent := make([]error, len(all)) // the error of one agent must not end the others' runs
+	if err := together(ctx, all, func(ctx context.Context, i int, p *peer) error {
+		silent[i] = p.ask(ctx, startPath, start.Add(p.ahead).UnixNano(), &parts[i])
 		return ctx.Err()
 	}); err != nil {
 		return run.Sample{}, err
 	}
+	return joinReplies(all, parts, silent, since)
+}
+
+// joinReplies joins the parts of the agents. silent has the errors of those that did not reply.
+func joinReplies(all []*peer, parts []Part, silent []error, since time.Time) (run.Sample, error) {
 	var joined []part
 	var answered, lost []string
 	var worst error
-	for i := range parts {
-		p := &parts[i]
+	for i, p := range parts {
+		address := all[i].address
 		if silent[i] != nil {
-			lost, worst = append(lost, a.Addresses[i]), errors.Join(worst, silent[i])
+			lost, worst = append(lost, address), errors.Join(worst, silent[i])
 			continue
 		}
-		answered = append(answered, a.Addresses[i])
-		joined = append(joined, part{Sample: p.Sample, measured: p.Sample.Measured(), began: p.Began.Add(-all[i].ahead)})
-		if err := p.err(a.Addresses[i]); err != nil && (worst == nil || fault.Code(err) == fault.Differs) {
+		answered = append(answered, address)
+		began := p.Began.Add(-all[i].ahead)
+		joined = append(joined, part{Sample: p.Sample, measured: p.Sample.Measured(), began: began})
+		if err := p.err(address); err != nil && (worst == nil || fault.Code(err) == fault.Differs) {
 			worst = errors.Join(err, worst)
 		}
 	}
@@ -120,73 +126,84 @@ func (a *Agents) Run(ctx context.Context, task Task, since time.Time) (run.Sampl
 		return run.Sample{}, worst
 	}
 	s, failed := mergeParts(joined, since)
+	s.Cell = cellOfAll(s.Cell, s.Cell.Number("target_ops_s")) // also if only one agent replied
 	if len(lost) > 0 {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("the operations are those of %s; %s did not answer any more", strings.Join(answered, ", "), strings.Join(lost, ", ")))
-		worst = &fault.Status{Code: fault.Incomplete, Err: worst}
+		const text = "the operations are those of %s; %s did not reply any more"
+		s.Warnings = append(s.Warnings, fmt.Sprintf(text, strings.Join(answered, ", "), strings.Join(lost, ", ")))
+		if fault.Code(worst) != fault.Differs {
+			worst = &fault.Status{Code: fault.Incomplete, Err: worst}
+		}
 	}
 	return s, errors.Join(worst, failed)
 }
 
-func together(ctx context.Context, all []*one, do func(ctx context.Context, i int, o *one) error) error {
+// together calls do for all agents at the same time, and returns the first error.
+func together(ctx context.Context, all []*peer, do func(ctx context.Context, i int, p *peer) error) error {
 	g, ctx := errgroup.WithContext(ctx)
-	for i, o := range all {
-		g.Go(func() error { return do(ctx, i, o) })
+	for i, p := range all {
+		g.Go(func() error { return do(ctx, i, p) })
 	}
 	return g.Wait()
 }
 
-// look reads its clock: of some looks the one that took the shortest.
-func (o *one) look(ctx context.Context) error {
+// readClock measures how far the agent's clock is ahead. It uses the fastest of several requests.
+func (p *peer) readClock(ctx context.Context) error {
 	shortest := time.Duration(-1)
 	for range 8 {
 		began, theirs := time.Now(), int64(0)
-		if err := o.ask(ctx, clockPath, nil, &theirs); err != nil {
+		if err := p.ask(ctx, clockPath, nil, &theirs); err != nil {
 			return err
 		}
 		if took := time.Since(began); shortest < 0 || took < shortest {
-			shortest, o.ahead = took, time.Unix(0, theirs).Sub(began.Add(took/2))
+			shortest, p.ahead = took, time.Unix(0, theirs).Sub(began.Add(took/2))
 		}
 	}
 	return nil
 }
 
-// ask posts what, or gets it, and reads the reply.
-func (o *one) ask(ctx context.Context, path string, what, into any) error {
+// ask posts a value, or sends a GET request if it is nil, and decodes the reply into a variable unless that is nil.
+func (p *peer) ask(ctx context.Context, path string, value, into any) error {
 	scheme, method, body := "http://", http.MethodGet, []byte(nil)
-	if o.TLS != nil {
+	if p.TLS != nil {
 		scheme = "https://"
 	}
-	if what != nil {
+	if value != nil {
 		var err error
-		if body, err = json.Marshal(what); err != nil {
+		if body, err = json.Marshal(value); err != nil {
 			return err
 		}
 		method = http.MethodPost
 	}
-	r, err := http.NewRequestWithContext(ctx, method, scheme+o.at+path, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, method, scheme+p.address+path, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
-	r.Header.Set("Authorization", "Bearer "+o.Token)
-	answer, err := o.client.Do(r)
+	r.Header.Set("Authorization", "Bearer "+p.Token)
+	response, err := p.client.Do(r)
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return &fault.Status{Code: fault.Unreachable, Err: &fault.Error{Setting: "agent " + o.at, Problem: "is not reached", Err: err, Cure: "start it: `barograph agent --listen " + o.at + "`"}}
+		return &fault.Status{Code: fault.Unreachable, Err: &fault.Error{
+			Setting: "agent " + p.address, Problem: "is not reached", Err: err,
+			Cure: "start it: `barograph agent --listen " + p.address + "`",
+		}}
 	}
-	defer answer.Body.Close() //nolint:errcheck // it was read
-	text, err := io.ReadAll(answer.Body)
+	defer response.Body.Close() //nolint:errcheck // only read
+	text, err := io.ReadAll(response.Body)
 	switch {
 	case err != nil:
-		return fmt.Errorf("agent %s: %w", o.at, err)
-	case answer.StatusCode == http.StatusUnprocessableEntity:
-		var p Part
-		return errors.Join(json.Unmarshal(text, &p), p.err(o.at))
-	case o.TLS == nil && bytes.Contains(text, []byte("to an HTTPS server")): // net/http's words
-		return &fault.Error{Setting: "agent " + o.at, Problem: "has a certificate, and hears nothing in the clear", Cure: "name what signs it: --agents-ca FILE"}
-	case answer.StatusCode != http.StatusOK:
-		return fmt.Errorf("agent %s: %s", o.at, strings.TrimSpace(string(text)))
+		return fmt.Errorf("agent %s: %w", p.address, err)
+	case response.StatusCode == http.StatusUnprocessableEntity:
+		var failed Part
+		return errors.Join(json.Unmarshal(text, &failed), failed.err(p.address))
+	case p.TLS == nil && bytes.Contains(text, []byte("to an HTTPS server")): // the text of net/http
+		return &fault.Error{
+			Setting: "agent " + p.address, Problem: "has a certificate, and accepts only encrypted requests",
+			Cure: "name the PEM file of the authority that signed it: --agents-ca FILE",
+		}
+	case response.StatusCode != http.StatusOK:
+		return fmt.Errorf("agent %s: %s", p.address, strings.TrimSpace(string(text)))
 	case into == nil:
 		return nil
 	}

@@ -39,7 +39,7 @@ const (
 func TestMain(m *testing.M) {
 	if at := os.Getenv(envAgent); at != "" {
 		v := &virtualClock{}
-		a := &Agent{Engines: engine.Registry{heldDriver(v)}, Token: agentToken, Says: func(string) {}, clock: v.clock()}
+		a := &Agent{Engines: engine.Registry{heldDriver(v)}, Token: agentToken, Print: func(string) {}, clock: v.clock()}
 		fmt.Fprintln(os.Stderr, http.ListenAndServe(at, a.Handler())) //nolint:gosec // it ends with the test
 		os.Exit(1)                                                    //nolint:forbidigo // a test binary ends so
 	}

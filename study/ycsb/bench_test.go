@@ -9,7 +9,7 @@ import (
 	"github.com/barograph/barograph/results/measure"
 )
 
-// What the client itself costs: an operation on the engine that is no database.
+// BenchmarkOperation measures the cost of the client itself: an operation on the dry engine.
 func BenchmarkOperation(b *testing.B) {
 	for _, name := range Workloads() {
 		b.Run("workload="+name, func(b *testing.B) {

@@ -17,21 +17,21 @@ import (
 	"github.com/barograph/barograph/results/measure/pace"
 )
 
-// checker is a worker's share of the check of values. Only the worker changes its counts until the
-// run has finished.
+// checker is the state of a worker's checks of values. Only the worker changes it until the run has
+// finished.
 type checker struct {
 	number  uint64 // of the worker
-	writes  uint64 // that it began
-	version uint64 // of the last one
-	id      uint64 // the hash of its key
-	turns   uint64 // of records that were read
-	ended   uint64 // operations
+	writes  uint64 // number of started writes
+	version uint64 // of the last write
+	id      uint64 // the hash of the key of the last write
+	turns   uint64 // number of records that were read
+	ended   uint64 // number of finished operations
 	seen    seen
 	deep    bool // values are compared byte by byte
-	quiet   bool // problems are not noted: it tries again
+	quiet   bool // problems are not noted, because the worker will read the record again
 }
 
-// seen counts what the checks of values saw.
+// seen counts the results of the checks of values.
 type seen struct {
 	stamped  int64 // records whose stamps were compared
 	versions int64 // of these, those with a version that the ledger knew
@@ -42,28 +42,28 @@ type seen struct {
 }
 
 func (s *seen) add(o *seen) {
-	s.stamped, s.versions, s.unmarked, s.short = s.stamped+o.stamped, s.versions+o.versions, s.unmarked+o.unmarked, s.short+o.short
-	s.stale, s.reread = s.stale+o.stale, s.reread+o.reread
+	s.stamped, s.versions, s.unmarked = s.stamped+o.stamped, s.versions+o.versions, s.unmarked+o.unmarked
+	s.short, s.stale, s.reread = s.short+o.short, s.stale+o.stale, s.reread+o.reread
 }
 
 const (
 	sequenceBits = 30
 	nonceMask    = 1<<(versionBits-sequenceBits) - 1
 
-	judgeEvery  = 8                     // records of scans, and reads that are faster than slowRead
-	slowRead    = 10 * time.Microsecond // a read of this duration: the check of a record adds nothing measurable to it
-	rereadEvery = 256                   // operations of a worker
+	judgeEvery  = 8                     // one of 8 records of scans, and of reads faster than slowRead, is checked
+	slowRead    = 10 * time.Microsecond // a check adds nothing measurable to a read of this duration
+	rereadEvery = 256                   // after 256 operations a worker reads a key of the ledger again
 )
 
-// nonceOf makes versions of a run differ from those of the runs before, and those of
-// each shard from those of the others, whichever starts a little earlier.
+// nonceOf returns the part of a version that distinguishes a run from most earlier runs, and a shard from
+// all other shards, whenever each of them starts.
 func nonceOf(began time.Time, s Shard) uint64 {
 	of := max(s.Of, 1)
 	return 1 + uint64((began.UnixMilli()*of+s.Index)%(nonceMask-nonceMask%of)) //nolint:gosec // not negative
 }
 
-// next makes the version of the next write, and returns the hash of its key. A
-// load writes version 0.
+// next sets the version of the next write, and returns the hash of its key. All writes of a load have
+// version 0.
 func (k *worker) next(key []byte) uint64 {
 	if k.nonce > 0 {
 		k.writes++
@@ -73,7 +73,7 @@ func (k *worker) next(key []byte) uint64 {
 	return k.id
 }
 
-// note opens the ledger for a write of k.row, and notes its begin.
+// note records in the ledger that a write of k.row starts. It returns nil if the ledger does not contain the key.
 func (k *worker) note(number int64, began time.Duration) *entry {
 	if k.Integrity {
 		return nil // every write of a field has the same value
@@ -85,22 +85,22 @@ func (k *worker) note(number int64, began time.Duration) *entry {
 	return e
 }
 
-// settle notes how it ended.
+// settle records in the ledger how a write finished; err is its error.
 func (k *worker) settle(e *entry, r *pace.Recorder, err error) {
 	if e != nil {
 		e.settle(k.row.Fields(), k.version, r.End(), err == nil, err != nil && !unanswered(err))
 	}
 }
 
-// turn reports whether it is this record's turn to be judged.
+// turn reports whether the check of every judgeEvery-th record is due.
 func (k *worker) turn() bool {
 	k.turns++
 	return k.turns%judgeEvery == 0
 }
 
-// judgeRead checks k.row, whose read started at began. It counts an error as a failed check.
+// judgeRead checks k.row, whose read started at began. It counts a wrong value as a failed check.
 func (k *worker) judgeRead(r *pace.Recorder, began time.Duration) {
-	if turn := k.turn(); !turn && r.Service() < slowRead {
+	if isDue := k.turn(); !isDue && r.Service() < slowRead {
 		return
 	}
 	before := k.seen
@@ -112,9 +112,8 @@ func (k *worker) judgeRead(r *pace.Recorder, began time.Duration) {
 	}
 }
 
-// judge compares a record with its key: each value must be one that was written
-// to this key and field, with this length, and no older than the last that was
-// acknowledged when the read began.
+// judge checks a record: each value must have been written to this key and field, with this length, and
+// must not be older than the last value that was acknowledged when the read began. what names the read.
 func (k *worker) judge(what string, key []byte, row *kv.Row, began time.Duration) int {
 	id, stamps, known, stale := keyID(key), false, false, false
 	e := k.ledger.find(id)
@@ -122,7 +121,7 @@ func (k *worker) judge(what string, key []byte, row *kv.Row, began time.Duration
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		if e.gone(began) && !k.excused.Load() {
-			return k.wrong(what+": a deleted record is there", func() string { return string(key) })
+			return k.wrong(what+": a deleted record exists", func() string { return string(key) })
 		}
 	}
 	var first, mask uint64 // the version of the first value
@@ -134,14 +133,17 @@ func (k *worker) judge(what string, key []byte, row *kv.Row, began time.Duration
 		}
 		version, bits, kind := readStamp(id, field, value)
 		switch {
-		case kind == stampInvalid, kind == stampAbsent && k.marked && !k.mayBeShort(field, len(value)), kind == stampValid && k.deep && !k.same(id, field, version, value):
-			return k.wrong(k.explain(what, id, field, value), func() string { return fmt.Sprintf("%s, %s is %.60q", key, k.fields[field], value) })
+		case kind == stampInvalid,
+			kind == stampAbsent && k.marked && !k.mayBeShort(field, len(value)),
+			kind == stampValid && k.deep && !k.same(id, field, version, value):
+			return k.wrong(k.explain(what, id, field, value), func() string { return k.describe(key, field, value) })
 		case kind == stampAbsent && len(value) < minStamped:
 			k.seen.short++
 		case kind == stampAbsent:
 			k.seen.unmarked++
 		case k.fresh && version != 0:
-			return k.wrong(what+": a value is older than the one that was loaded", func() string { return fmt.Sprintf("%s, %s is %.60q", key, k.fields[field], value) })
+			const older = ": a value is older than the one that was loaded"
+			return k.wrong(what+older, func() string { return k.describe(key, field, value) })
 		default:
 			stamps = true
 			if mask == 0 {
@@ -165,12 +167,14 @@ func (k *worker) judge(what string, key []byte, row *kv.Row, began time.Duration
 				continue
 			}
 			return k.wrong(what+": a value is older than the last one that was acknowledged", func() string {
-				return fmt.Sprintf("%s, %s is %.60q; if another client writes this table, give each of them its --shard", key, k.fields[field], value)
+				const cure = "; if another client writes this table, give each client its --shard"
+				return k.describe(key, field, value) + cure
 			})
 		}
 	}
 	if differ && ours && k.WriteAll && k.Mix[opUpdatePath] == 0 {
-		return k.wrong(what+": the fields are from different updates, although each update wrote all fields", func() string { return string(key) })
+		const torn = ": the fields are from different updates, although each update wrote all fields"
+		return k.wrong(what+torn, func() string { return string(key) })
 	}
 	count(&k.seen.stamped, stamps)
 	count(&k.seen.versions, known)
@@ -178,13 +182,18 @@ func (k *worker) judge(what string, key []byte, row *kv.Row, began time.Duration
 	return statusOK
 }
 
-func count(n *int64, is bool) {
-	if is {
+func count(n *int64, isTrue bool) {
+	if isTrue {
 		*n++
 	}
 }
 
-// explain describes the error of a value whose stamp does not fit.
+// describe shows a value with its place.
+func (k *worker) describe(key []byte, field int, value []byte) string {
+	return fmt.Sprintf("%s, %s is %.60q", key, k.fields[field], value)
+}
+
+// explain describes what is wrong with a value.
 func (k *worker) explain(what string, id uint64, field int, value []byte) string {
 	for f := range k.fields {
 		if _, _, kind := readStamp(id, f, value); kind == stampValid {
@@ -195,12 +204,12 @@ func (k *worker) explain(what string, id uint64, field int, value []byte) string
 		return what + ": a value has another length than was written"
 	}
 	if _, _, kind := readStamp(id, field, value); kind == stampAbsent {
-		return what + ": a value has no stamp, as values of this table have: it is damaged, or another program wrote it"
+		return what + ": a value has no stamp, unlike the others of this table: it is damaged, or another program wrote it"
 	}
 	return what + ": a value was not written to its key and field"
 }
 
-// same computes a value anew.
+// same compares a value, byte by byte, with the one that follows from its stamp.
 func (k *worker) same(id uint64, field int, version uint64, value []byte) bool {
 	k.want = appendValue(k.want[:0], id, field, len(value), version)
 	return bytes.Equal(value, k.want)
@@ -211,7 +220,7 @@ func (c *Config) mayBeShort(field, n int) bool {
 	return n < minStamped && (c.FieldLengths != "constant" || c.fieldLength(field) == int64(n))
 }
 
-// reread reads some key of the ledger again, which is no operation of the mix.
+// reread reads a random key of the ledger again. That is no operation of the mix.
 func (k *worker) reread(ctx context.Context, r *pace.Recorder) {
 	n := k.ledger.len()
 	if n == 0 {
@@ -223,7 +232,7 @@ func (k *worker) reread(ctx context.Context, r *pace.Recorder) {
 	}
 	began, before := r.Now(), k.seen
 	status, err := k.readEntry(ctx, e, began)
-	if k.seen = before; err == nil { // it is no read of the mix
+	if k.seen = before; err == nil {
 		count(&k.seen.reread, r.IsCounted())
 		if status == statusWrong || status == statusNotFound {
 			r.Done(kindVerify, status, began)
@@ -231,8 +240,8 @@ func (k *worker) reread(ctx context.Context, r *pace.Recorder) {
 	}
 }
 
-// readEntry reads the record of an entry, and judges it. The status is that of
-// the record: statusDeleted where it is gone, as it must be.
+// readEntry reads and checks the record of an entry. The status is statusDeleted if the record does not
+// exist and need not exist.
 func (k *worker) readEntry(ctx context.Context, e *entry, began time.Duration) (int, error) {
 	k.key = k.appendKey(k.key[:0], k.keyNumber(e.number))
 	k.row.Reset()
@@ -251,30 +260,35 @@ func (k *worker) readEntry(ctx context.Context, e *entry, began time.Duration) (
 	case err != nil:
 		return statusError, err
 	case !k.complete(&k.row, nil):
-		return k.wrong("read again: fields are missing", func() string { return fmt.Sprintf("%s has %d", k.key, k.row.Len()) }), nil
+		return k.wrong("read again: fields are missing", func() string {
+			return fmt.Sprintf("%s has %d", k.key, k.row.Len())
+		}), nil
 	}
 	if k.Integrity {
 		e.mu.Lock()
 		gone := e.gone(began)
 		e.mu.Unlock()
 		if gone && !k.excused.Load() {
-			return k.wrong("read again: a deleted record is there", func() string { return string(k.key) }), nil
+			return k.wrong("read again: a deleted record exists", func() string { return string(k.key) }), nil
 		}
 		return k.verify(k.key, &k.row), nil
 	}
 	return k.judge("read again", k.key, &k.row, began), nil
 }
 
-// readSteps are the limits of the records that are read back after a load or a run.
+// The limits of the read-back after a load or a run. It ends after mostReads; after usualReads it ends as
+// soon as leastRead records have been read.
 const (
-	leastRead  = 1000             // records, however long it takes, within
-	mostReads  = 2 * time.Minute  // in any case
-	usualReads = 10 * time.Second // after which no more than leastRead are read
-	patience   = 5 * time.Second  // for a store that may serve older values
+	leastRead  = 1000
+	mostReads  = 2 * time.Minute
+	usualReads = 10 * time.Second
+	patience   = 5 * time.Second // for which a store that may return older values is asked again for a record
 )
 
-// readAll has all workers read n things, as many as the limits allow.
-func readAll(ctx context.Context, all []*worker, n int64, read func(ctx context.Context, k *worker, i int64) error) error {
+// readAll calls read with the numbers 0 … n-1, by all workers together, until the limits.
+func readAll(
+	ctx context.Context, all []*worker, n int64, read func(ctx context.Context, k *worker, i int64) error,
+) error {
 	began := time.Now()
 	var next, done atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
@@ -295,8 +309,8 @@ func readAll(ctx context.Context, all []*worker, n int64, read func(ctx context.
 	return g.Wait()
 }
 
-// readLedger reads the keys that the run wrote, after its end: none may show
-// anything older than what was acknowledged.
+// readLedger reads the keys of the ledger after the run: none may have an older value than the last
+// acknowledged one.
 func (r *Report) readLedger(ctx context.Context, all []*worker) error {
 	l := all[0].ledger
 	var updated, inserted, deleted, wrong, missing atomic.Int64
@@ -314,11 +328,12 @@ func (r *Report) readLedger(ctx context.Context, all []*worker) error {
 			wrong.Add(1)
 		case status == statusNotFound:
 			missing.Add(1)
-		case e.deleted > 0:
+		case status == statusDeleted && e.deleted > 0:
 			deleted.Add(1)
+		case status == statusDeleted || e.deleted > 0: // an insert failed, or a fault excuses the result: it proves nothing
 		case e.inserted:
 			inserted.Add(1)
-		case k.seen.versions > compared: // else its values are too short for a stamp, or nothing is known of them
+		case k.seen.versions > compared: // otherwise its values are too short for a stamp, or the ledger knows no version
 			updated.Add(1)
 		}
 		return nil
@@ -329,7 +344,8 @@ func (r *Report) readLedger(ctx context.Context, all []*worker) error {
 	return err
 }
 
-// readLast reads an entry's record when all is over. What may lag is given time.
+// readLast reads an entry's record after the run. If the engine may return older values, readLast tries
+// again until patience has passed.
 func (k *worker) readLast(ctx context.Context, e *entry) (status int, err error) {
 	for end := time.Now().Add(patience); ; {
 		k.quiet = k.lenient && time.Now().Before(end)
@@ -345,20 +361,20 @@ func (k *worker) readLast(ctx context.Context, e *entry) (status int, err error)
 	if err != nil || status != statusOK || !e.inserted {
 		return status, err
 	}
-	return k.twice(ctx)
+	return k.isOnce(ctx)
 }
 
-// counting is the count of a table's records around a load.
+// counting is the number of a table's records before a load.
 type counting struct {
 	before int64
-	err    error // the reason if the table has no count
+	err    error // why the records were not counted; nil = they were
 }
 
 var errUncounted = errors.New("the engine cannot count")
 
 const (
-	countFirst = 10 * time.Second // for which a count may take before a load
-	countShare = 4                // beyond that, at most this fraction of the load's time
+	countFirst = 10 * time.Second // limit of the count before a load
+	countShare = 4                // limit of the count after it: countFirst, or 1/countShare of the load's time if longer
 )
 
 func (w *workload) count(ctx context.Context, limit time.Duration) (int64, error) {
@@ -366,15 +382,14 @@ func (w *workload) count(ctx context.Context, limit time.Duration) (int64, error
 		return 0, errUncounted
 	}
 	if w.Shard.Of > 1 {
-		return 0, errors.New("other clients load, too")
+		return 0, errors.New("other clients load the same table")
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return w.table.Count(ctx)
 }
 
-// recount counts the table after a load: it must have grown by what was
-// acknowledged.
+// recount counts the table after a load: it must have grown by the acknowledged records.
 func (r *Report) recount(ctx context.Context, w *workload, c counting) {
 	after := int64(0)
 	if c.err == nil {
@@ -387,35 +402,37 @@ func (r *Report) recount(ctx context.Context, w *workload, c counting) {
 	r.back.Counted = after
 	added := r.tally(statusOK, opInsert) - w.existing.Load()
 	least, most := c.before+added, c.before+added+w.ambiguous.Load()
+	counts := func() string {
+		return fmt.Sprintf("the table had %d records, %d were added, and now it has %d", c.before, added, after)
+	}
 	if after < least || after > most {
 		w.problems.after.CompareAndSwap(0, r.Operations())
 	}
 	switch {
 	case after < least:
-		r.back.Missing = max(r.back.Missing, least-after) // those that were looked for in vain are among them
-		w.problems.note("count: acknowledged records are missing", func() string {
-			return fmt.Sprintf("the table had %d, %d were added, and it has %d", c.before, added, after)
-		})
+		r.back.Missing = max(r.back.Missing, least-after) // the records that readBack did not find are among them
+		w.problems.note("count: acknowledged records are missing", counts)
 	case after > most:
 		r.back.Wrong += after - most
-		w.problems.note("count: there are more records than were inserted", func() string {
-			return fmt.Sprintf("the table had %d, %d were added, and it has %d", c.before, added, after)
-		})
+		w.problems.note("count: the table has more records than were inserted", counts)
 	}
 }
 
-// checked adds up what the workers saw.
-func (r *Report) checked(all []*worker) {
+// addChecks adds the counts of the workers' checks.
+func (r *Report) addChecks(all []*worker) {
 	for _, k := range all {
 		r.seen.add(&k.seen)
 	}
 }
 
-// tallyChecks completes the tally of answers by the checks of values and writes.
+// tallyChecks adds the checks of values and writes to the tally of answers.
 func (r *Report) tallyChecks(a *answer.Tally) {
-	a.Stamped, a.Versions, a.Unmarked, a.Short, a.Stale, a.Reread = r.seen.stamped, r.seen.versions, r.seen.unmarked, r.seen.short, r.seen.stale, r.seen.reread
-	a.Updates, a.Inserts, a.Deletes = r.tally(statusOK, opUpdate, opUpdatePath), r.tally(statusOK, opInsert), r.tally(statusOK, opDelete)
-	a.Counted, a.KeysUpdated, a.KeysInserted, a.KeysDeleted = r.back.Counted, r.back.KeysUpdated, r.back.KeysInserted, r.back.KeysDeleted
+	a.Stamped, a.Versions, a.Unmarked = r.seen.stamped, r.seen.versions, r.seen.unmarked
+	a.Short, a.Stale, a.Reread = r.seen.short, r.seen.stale, r.seen.reread
+	a.Updates = r.tally(statusOK, opUpdate, opUpdatePath)
+	a.Inserts, a.Deletes = r.tally(statusOK, opInsert), r.tally(statusOK, opDelete)
+	a.KeysUpdated, a.KeysInserted, a.KeysDeleted = r.back.KeysUpdated, r.back.KeysInserted, r.back.KeysDeleted
+	a.Counted = r.back.Counted
 	if a.Derived = r.Config.Integrity; r.Load {
 		a.ReadBack = r.back.Found
 	}

@@ -1,6 +1,7 @@
 package ycsb
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,7 +16,7 @@ import (
 	"github.com/barograph/barograph/results/measure/pace"
 )
 
-// The operations, in the order of YCSB's weighted choice; those from deletes on are ours.
+// The operations, in the order of YCSB's weighted choice; YCSB lacks those from deletes on.
 const (
 	opRead = iota
 	opUpdate
@@ -31,18 +32,19 @@ const (
 	kindVerify = ops // the check of values, after a read or a scan
 )
 
-// Config is a workload's properties, read.
+// Config is a workload: its properties as values. Settings explains each.
 type Config struct {
 	Records, Operations      int64
 	InsertStart, InsertCount int64
 	Threads, Seconds, Warmup int64
 	Target                   float64 // operations per second
-	Rates                    Rates   // one after the other, in place of it
+	Rates                    Rates   // one after the other, in place of Target
 	Arrivals                 string
 	Seed                     int64
 	Shard                    Shard
 	Spin                     bool
 	Ramp                     bool // the target is one of a ramp's
+	timedByRates             bool // Seconds is the sum of the durations of Rates
 
 	Status         bool
 	StatusInterval int64 // seconds
@@ -56,13 +58,13 @@ type Config struct {
 
 	Table                                   string
 	FieldCount, FieldLength, MinFieldLength int64
-	EachLength                              []int64 // of each field, in place of one for all
+	EachLength                              []int64 // by field, in place of FieldLength
 	FieldPrefix                             string
 	FieldLengths, FieldHistogram            string
 	ReadAll, WriteAll, Integrity            bool
 	Mix                                     [ops]float64
 	Requests                                string
-	Theta                                   float64 // of Zipf's law
+	Theta                                   float64 // exponent of Zipf's law
 	MinScan, MaxScan                        int64
 	ScanLengths                             string
 	Ordered                                 bool
@@ -79,14 +81,14 @@ type Config struct {
 	MaxOutage                               int64   // seconds
 	Timeout                                 float64 // of an operation, in seconds; 0 = none
 	Isolation                               kv.IsolationLevel
-	Balance                                 int64 // of an account, when it is loaded
-	Conflicts                               int64 // after which a transfer is given up
+	Balance                                 int64 // of an account when it is loaded
+	Conflicts                               int64 // after which a transfer fails
 
 	Ignored []string // properties that were given and have no effect
 }
 
-// NewConfig reads properties, over which set may put others. One that is not
-// known is an error, as its author meant something by it.
+// NewConfig reads properties; the functions of set then change the workload. An unknown property is
+// an error, because its author expected an effect.
 func NewConfig(p Properties, set ...func(c *Config)) (*Config, error) {
 	c := &Config{InsertCount: -1}
 	var names []string
@@ -94,15 +96,15 @@ func NewConfig(p Properties, set ...func(c *Config)) (*Config, error) {
 		names = append(names, s.Name)
 		value, given := p[s.Name]
 		switch {
-		case given && s.take == nil:
+		case given && s.apply == nil:
 			c.Ignored = append(c.Ignored, s.Name)
 			continue
-		case s.take == nil, !given && s.Default == "", !given && s.Name == "db.batchsize":
+		case s.apply == nil, !given && s.Default == "":
 			continue
 		case !given:
 			value = s.Default
 		}
-		if err := s.take(c, value); err != nil {
+		if err := s.apply(c, value); err != nil {
 			if f, ok := errors.AsType[*fault.Error](err); ok {
 				f.Setting = "property " + s.Name
 			}
@@ -128,23 +130,26 @@ func NewConfig(p Properties, set ...func(c *Config)) (*Config, error) {
 	return c, c.settle()
 }
 
-// takeLengths reads 8,100,1000.
-func takeLengths(c *Config, v string) error {
+// setFieldLengths reads 8,100,1000.
+func setFieldLengths(c *Config, v string) error {
 	for part := range strings.SplitSeq(v, ",") {
 		n, err := strconv.ParseInt(strings.TrimSpace(part), 10, 64)
-		if err != nil || n < 0 {
-			return &fault.Error{Problem: strconv.Quote(part) + " is no length", Cure: "write one for each field, like 8,100,1000"}
+		if err != nil || n < 0 || n > mostLength {
+			cure := fmt.Sprintf("write one for each field, each from 0 to %d, like 8,100,1000", mostLength)
+			return &fault.Error{Problem: strconv.Quote(part) + " is no length", Cure: cure}
 		}
 		c.EachLength = append(c.EachLength, n)
 	}
 	return nil
 }
 
-// settle derives what follows from other properties and checks them together.
+// badProperty is the error of a property's value.
+func badProperty(name, problem, cure string) error {
+	return &fault.Error{Setting: "property " + name, Problem: problem, Cure: cure}
+}
+
+// settle derives the values that follow from other properties, and checks all of them together.
 func (c *Config) settle() error {
-	bad := func(setting, problem, cure string) error {
-		return &fault.Error{Setting: "property " + setting, Problem: problem, Cure: cure}
-	}
 	if c.Records == 0 {
 		c.Records = math.MaxInt32
 	}
@@ -157,39 +162,61 @@ func (c *Config) settle() error {
 			c.Times = "both"
 		}
 	}
-	switch {
-	case c.Threads < 1:
-		return bad("threadcount", fmt.Sprintf("%d is not understood", c.Threads), "give at least 1")
-	case !(c.Target >= 0 && c.Target <= 1e9):
-		return bad("target", fmt.Sprintf("%g is not understood", c.Target), "give operations per second up to 1e9, or 0 for no target")
-	case !(c.Theta > 0 && c.Theta < 1):
-		return bad("zipfianconstant", fmt.Sprintf("%g is not understood", c.Theta), "give a number between 0 and 1")
-	case c.InsertStart >= c.Records:
-		return bad("insertstart", fmt.Sprintf("%d is not below recordcount, which is %d", c.InsertStart, c.Records), "raise recordcount to insertstart + insertcount, or lower insertstart")
-	case c.InsertCount < 1 || c.InsertStart > c.Records-c.InsertCount:
-		return bad("recordcount", fmt.Sprintf("%d is less than insertstart + insertcount = %d + %d", c.Records, c.InsertStart, c.InsertCount), "raise it, or lower one of these")
-	case c.Integrity && c.FieldLengths != "constant":
-		return bad("dataintegrity", "values can be checked only if they have one length", "set fieldlengthdistribution=constant")
-	case c.EachLength != nil && c.FieldLengths != "constant":
-		return bad("fieldlengths", "and fieldlengthdistribution exclude each other", "give one of them")
-	case c.EachLength != nil && int64(len(c.EachLength)) != c.FieldCount:
-		return bad("fieldlengths", fmt.Sprintf("has %d lengths for %d fields", len(c.EachLength), c.FieldCount), "give one for each field, or another fieldcount")
-	case c.MinFieldLength > c.FieldLength && c.FieldLengths != "constant" && c.FieldLengths != "histogram":
-		return bad("minfieldlength", "is greater than fieldlength", "lower it")
-	case c.MinScan > c.MaxScan:
-		return bad("minscanlength", "is greater than maxscanlength", "lower it")
-	case c.Shares() == 0:
-		return bad("readproportion", "no operation has a share", "give one of the proportions")
-	case c.Shard.Of > 1 && (c.InsertCount < c.Shard.Of || c.Operations > 0 && c.Operations < c.Shard.Of):
-		return bad("shard", "there is less work than parts", "give fewer parts")
-	case c.FieldCount > 1000:
-		return bad("fieldcount", "is more than 1000", "give fewer fields")
-	}
-	if err := c.settleTransfers(); err != nil {
+	if err := cmp.Or(c.checkWork(), c.checkRecords(), c.settleTransfers()); err != nil {
 		return err
 	}
 	table := c.TableSpec("")
 	return table.Check()
+}
+
+// checkWork checks what the workload does: which keys, how fast, by how many clients.
+func (c *Config) checkWork() error {
+	switch {
+	case c.Threads < 1:
+		return badProperty("threadcount", fmt.Sprintf("%d is not understood", c.Threads), "give at least 1")
+	case !(c.Target >= 0 && c.Target <= 1e9):
+		const cure = "give operations per second up to 1e9, or 0 for no target"
+		return badProperty("target", fmt.Sprintf("%g is not understood", c.Target), cure)
+	case !(c.Theta > 0 && c.Theta < 1):
+		return badProperty("zipfianconstant", fmt.Sprintf("%g is not understood", c.Theta), "give a number between 0 and 1")
+	case c.Requests == "exponential" && c.ExpPercentile == 0:
+		return badProperty("exponential.percentile", "of 0 leaves no key to request", "give more than 0, up to 100")
+	case c.InsertStart >= c.Records:
+		problem := fmt.Sprintf("%d is not below recordcount, which is %d", c.InsertStart, c.Records)
+		return badProperty("insertstart", problem, "raise recordcount to insertstart + insertcount, or lower insertstart")
+	case c.InsertCount < 1 || c.InsertStart > c.Records-c.InsertCount:
+		const sum = "%d is less than insertstart + insertcount = %d + %d"
+		problem := fmt.Sprintf(sum, c.Records, c.InsertStart, c.InsertCount)
+		return badProperty("recordcount", problem, "raise it, or lower one of these")
+	case c.Shares() == 0:
+		return badProperty("readproportion", "no operation has a share", "give one of the proportions")
+	case c.Shard.Of > mostShards:
+		return badProperty("shard", fmt.Sprintf("is of more than %d clients", mostShards), "give fewer clients more threads")
+	case c.Shard.Of > 1 && (c.InsertCount < c.Shard.Of || c.Operations > 0 && c.Operations < c.Shard.Of):
+		return badProperty("shard", "there are fewer records or operations than clients", "give fewer clients")
+	}
+	return nil
+}
+
+// checkRecords checks the lengths of values and scans.
+func (c *Config) checkRecords() error {
+	switch {
+	case c.Integrity && c.FieldLengths != "constant":
+		const problem = "values can be checked only if they have one length"
+		return badProperty("dataintegrity", problem, "set fieldlengthdistribution=constant")
+	case c.EachLength != nil && c.FieldLengths != "constant":
+		return badProperty("fieldlengths", "and fieldlengthdistribution exclude each other", "give one of them")
+	case c.EachLength != nil && int64(len(c.EachLength)) != c.FieldCount:
+		problem := fmt.Sprintf("has %d lengths for %d fields", len(c.EachLength), c.FieldCount)
+		return badProperty("fieldlengths", problem, "give one for each field, or another fieldcount")
+	case c.MinFieldLength > c.FieldLength && c.FieldLengths != "constant" && c.FieldLengths != "histogram":
+		return badProperty("minfieldlength", "is greater than fieldlength", "lower it")
+	case c.MinScan > c.MaxScan:
+		return badProperty("minscanlength", "is greater than maxscanlength", "lower it")
+	case c.FieldCount > 1000:
+		return badProperty("fieldcount", "is more than 1000", "give fewer fields")
+	}
+	return nil
 }
 
 // Shares is the sum of the proportions of operations.
@@ -203,7 +230,7 @@ func (c *Config) Shares() (sum float64) {
 // Inserts reports whether a run of the mix makes new records.
 func (c *Config) Inserts() bool { return c.Mix[opInsert] > 0 }
 
-// Grown is the workload over a table into which a run inserted so many records.
+// Grown returns the workload over the table after a run has inserted a number of records.
 func (c *Config) Grown(inserted int64) *Config {
 	out := *c
 	if c.InsertStart+c.InsertCount == c.Records {
@@ -227,19 +254,20 @@ func (c *Config) TableSpec(l kv.Layout) kv.Table {
 // zero Shard is the complete work.
 type Shard struct{ Index, Of int64 } // Index from 0
 
-// Set reads "2/3": the second of three.
+// Set reads "2/3": the second of three shares.
 func (s *Shard) Set(text string) error {
 	index, of, ok := strings.Cut(text, "/")
 	i, err1 := strconv.ParseInt(index, 10, 32)
 	n, err2 := strconv.ParseInt(of, 10, 32)
 	if !ok || err1 != nil || err2 != nil || i < 1 || i > n {
-		return &fault.Error{Problem: strconv.Quote(text) + " is no part", Cure: "write like 1/3 on the first of three clients"}
+		const cure = "write for example 1/3 on the first of three clients"
+		return &fault.Error{Problem: strconv.Quote(text) + " is no share", Cure: cure}
 	}
 	*s = Shard{i - 1, n}
 	return nil
 }
 
-// String writes it as Set reads it; "" for all of it.
+// String writes the share as Set reads it; "" for the complete work.
 func (s Shard) String() string {
 	if s.Of == 0 {
 		return ""
@@ -247,10 +275,10 @@ func (s Shard) String() string {
 	return fmt.Sprintf("%d/%d", s.Index+1, s.Of)
 }
 
-// Type names what the flag takes.
+// Type is the form of the flag's value in the help.
 func (s *Shard) Type() string { return "i/n" }
 
-// split returns the shard's share of n things that begin at first.
+// split returns the shard's range of n numbers from first on.
 func (s Shard) split(first, n int64) (begin, count int64) {
 	if s.Of < 2 {
 		return first, n
@@ -259,8 +287,9 @@ func (s Shard) split(first, n int64) (begin, count int64) {
 	return first + s.Index*share + min(s.Index, rest), share + min(1, max(0, rest-s.Index))
 }
 
-// keyNumber is the number of a key that this client counts as number: those
-// that are inserted are dealt out among the clients in turn.
+// keyNumber converts this client's number of a key to its number in the table. Loaded keys have the
+// same number everywhere. Each client numbers its own inserted keys without gaps; in the table the
+// clients' keys alternate.
 func (c *Config) keyNumber(number int64) int64 {
 	if c.Shard.Of < 2 || number < c.Records {
 		return number
@@ -268,27 +297,29 @@ func (c *Config) keyNumber(number int64) int64 {
 	return c.Records + (number-c.Records)*c.Shard.Of + c.Shard.Index
 }
 
-// stream numbers the random numbers of a worker, apart from those of other clients.
+// stream numbers a worker's sequence of random numbers. No other worker of any client has it.
 func (s Shard) stream(worker int) uint64 { return uint64(s.Index)<<32 + uint64(worker) } //nolint:gosec // not negative
 
-// Rates are those of a run, one after the other.
+// Rates are successive rates of a run, each with its duration.
 type Rates []pace.RatePhase
 
-// takeRates reads 500/s@30s,1000/s@30s.
-func takeRates(c *Config, v string) error {
+// setRates reads 500/s@30s,1000/s@30s.
+func setRates(c *Config, v string) error {
 	for part := range strings.SplitSeq(v, ",") {
 		rate, lasts, timed := strings.Cut(strings.TrimSpace(part), "@")
 		n, wrong := strconv.ParseFloat(strings.TrimSuffix(rate, "/s"), 64)
 		d, untimed := time.ParseDuration(lasts)
 		if wrong != nil || !(n > 0 && n <= 1e9) || !timed || untimed != nil || d <= 0 {
-			return &fault.Error{Problem: strconv.Quote(part) + " is not a rate and its duration", Cure: "write for example 500/s@30s,1000/s@30s; use --target for one rate during the complete run"}
+			const cure = "write for example 500/s@30s,1000/s@30s; use --target for one rate during the complete run"
+			return &fault.Error{Problem: strconv.Quote(part) + " is not a rate and its duration", Cure: cure}
 		}
 		c.Rates = append(c.Rates, pace.RatePhase{Rate: n, Duration: d})
 	}
 	return nil
 }
 
-// settle gives a workload the target and the time of its rates.
+// settle sets the target of a workload to the first rate and, without a time limit, its duration to
+// that of all rates.
 func (r Rates) settle(c *Config) {
 	if len(r) == 0 {
 		return
@@ -299,11 +330,11 @@ func (r Rates) settle(c *Config) {
 	}
 	c.Target, c.Operations = r[0].Rate, 0
 	if c.Seconds == 0 {
-		c.Seconds = int64((all + time.Second - 1) / time.Second)
+		c.Seconds, c.timedByRates = int64((all+time.Second-1)/time.Second), true
 	}
 }
 
-// String is what was given.
+// String writes the rates as setRates reads them.
 func (r Rates) String() string {
 	var all []string
 	for _, p := range r {

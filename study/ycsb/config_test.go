@@ -8,12 +8,13 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// The keys that YCSB itself printed.
+// TestKeysAreYCSBs: the keys are those that YCSB itself printed.
 func TestKeysAreYCSBs(t *testing.T) {
 	for _, x := range []struct {
 		assignment string
@@ -37,7 +38,7 @@ func TestKeysAreYCSBs(t *testing.T) {
 	}
 }
 
-// javaHash is java.lang.String.hashCode, written the slow way.
+// javaHash is java.lang.String.hashCode, in its simplest form.
 func javaHash(s string) int32 {
 	h := int32(0)
 	for _, c := range []byte(s) {
@@ -73,7 +74,7 @@ func TestDerivedValues(t *testing.T) {
 	}
 }
 
-// The order of ordinals is that of keys' bytes.
+// TestOrdinalsAreInTheOrderOfKeys: ordinals sort like the bytes of the keys.
 func TestOrdinalsAreInTheOrderOfKeys(t *testing.T) {
 	for _, a := range []string{"zeropadding=1", "zeropadding=19", "zeropadding=30", "insertorder=ordered", "insertorder=ordered zeropadding=5", "insertorder=ordered zeropadding=25"} {
 		c := config(t, strings.Fields(a)...)
@@ -101,7 +102,7 @@ func TestOrdinalsAreInTheOrderOfKeys(t *testing.T) {
 	}
 }
 
-// Of very many records those with the greatest keys are known.
+// TestExistingOfManyRecords: of very many records, those with the greatest keys are known.
 func TestExistingOfManyRecords(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two million keys")
@@ -144,7 +145,7 @@ func TestWorkloadFilesAreYCSBs(t *testing.T) {
 	}
 }
 
-// The defaults of YCSB's code, which are not those of its template.
+// TestDefaults: the defaults are those of YCSB's code, which differ from those of its template.
 func TestDefaults(t *testing.T) {
 	c, err := NewConfig(Properties{})
 	if err != nil {
@@ -184,6 +185,18 @@ func TestPropertiesThatAreRefused(t *testing.T) {
 		"fieldcount=5000":                 "fewer",
 		"readproportion=0":                "no operation",
 		"recordcount=9223372036854775808": "whole number",
+		// values that overflowed a number, or the memory
+		"recordcount=100000000000000001":     "from 0 to 100000000000000000",
+		"threadcount=9999999999":             "from 1 to 100000",
+		"status.interval=10000000000":        "from 1 to 1000000000",
+		"maxexecutiontime=10000000000":       "from 0 to 1000000000",
+		"maxoutage=10000000000":              "from 0 to 1000000000",
+		"batchsize=9223372036854775807":      "from 1 to 1000000",
+		"zeropadding=252":                    "from 0 to 251",
+		"fieldlength=9223372036854775807":    "from 0 to 1073741824",
+		"maxscanlength=9223372036854775807":  "from 1 to 1073741824",
+		"shard=1/5000":                       "more than 1000 clients",
+		"fieldlengths=9223372036854775807,1": "is no length",
 	} {
 		p := Properties{"recordcount": "1000", "updateproportion": "0", "insertstart": "0"}
 		if err := p.Set(assignment); err != nil {
@@ -195,6 +208,10 @@ func TestPropertiesThatAreRefused(t *testing.T) {
 	}
 	if _, err := NewConfig(Properties{"dataintegrity": "true", "fieldlengthdistribution": "uniform"}); err == nil {
 		t.Error("values of any length are to be checked")
+	}
+	noKey := Properties{"requestdistribution": "exponential", "exponential.percentile": "0"}
+	if _, err := NewConfig(noKey); err == nil || !strings.Contains(err.Error(), "leaves no key to request") {
+		t.Errorf("requests for the last 0 %% of the keys: %v", err)
 	}
 	if err := (Properties{}).Set("nothing"); err == nil {
 		t.Error("-p nothing is read")
@@ -220,6 +237,7 @@ func TestFieldLengthHistogram(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "hist.txt")
 	for text, good := range map[string]bool{
 		"BlockSize\t10\n0\t1\n3\t2\n": true, "BlockSize\t10\n": false, "Block\t10\n0\t1\n": false, "BlockSize\t10\nx\t1\n": false, "": false,
+		"BlockSize\t1000000000\n0\t1\n1000000\t1\n": false, "BlockSize\t10\n0\t9223372036854775807\n1\t5\n": false, // overflows
 	} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -240,7 +258,7 @@ func TestFieldLengthHistogram(t *testing.T) {
 	}
 }
 
-// Properties of other bindings are accepted, rates come one after the other.
+// TestWhatOtherToolsHave: properties of other bindings are accepted, and successive rates are read.
 func TestWhatOtherToolsHave(t *testing.T) {
 	c := config(t, "redis.host=a", "mongodb.url=b", "jdbc.fetchsize=3", "pg.port=1", "zipfianconstant=0.5", "rate=500/s@30s, 1000/s@1500ms")
 	if len(c.Ignored) != 4 || c.Theta != 0.5 || c.Target != 500 || c.Seconds != 32 || c.Operations != 0 || c.Rates.String() != "500/s@30s,1000/s@1.5s" {
@@ -257,7 +275,33 @@ func TestWhatOtherToolsHave(t *testing.T) {
 	}
 }
 
-// Each field has its length, which is checked, too; and a run ends at so many failures.
+// TestTablesOfAnySize: the memory of a ledger does not grow with the number of records, and the order of the largest key
+// number is known.
+func TestTablesOfAnySize(t *testing.T) {
+	if l := newLedger(mostKeys); len(l.entries) > 4*mostEntries {
+		t.Errorf("%d entries", len(l.entries))
+	}
+	c := config(t, "recordcount=100000000000000000", "insertstart=99999999999999990", "insertorder=ordered")
+	if e := newExisting(c); len(e.sorted) != 10 {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestLoadsAndRates: the duration of successive rates does not end a load, and a load before a sweep ignores them.
+func TestLoadsAndRates(t *testing.T) {
+	c := config(t, "rate=2000/s@10ms,1000/s@10ms", "recordcount=1500")
+	r, err := Load(t.Context(), open(t), c, Options{})
+	if err != nil || r.Err() != nil || r.Succeeded() != 1500 {
+		t.Errorf("%v, %v", err, r.Err())
+	}
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	if err := (&Target{KV: open(t)}).LoadAll(ctx, config(t, "rate=1/s@1s")); err != nil {
+		t.Errorf("1,000 records at one per second: %v", err)
+	}
+}
+
+// TestLengthsAndLimits: each field has its own length, which is checked.
 func TestLengthsAndLimits(t *testing.T) {
 	c := config(t, "fieldcount=3", "fieldlengths=8, 100,1000", "dataintegrity=true", "readproportion=0.5", "updateproportion=0.5", "operationcount=500")
 	db := loaded(t, c)
@@ -300,7 +344,8 @@ func TestLengthsAndLimits(t *testing.T) {
 	}
 }
 
-// A run ends where more operations failed than maxerrors allows, those that a further try saved not counted.
+// TestMaxErrors: a run ends if more operations fail than maxerrors allows. Operations that succeed when they are repeated
+// do not count.
 func TestMaxErrors(t *testing.T) {
 	whole := config(t)
 	var reads atomic.Int64

@@ -11,12 +11,12 @@ import (
 	"github.com/barograph/barograph/results/measure/pace"
 )
 
-// reporting reports every operation to the receivers in Options. Call the returned function to
-// stop.
+// reporting reports every operation to the receivers in Options: Metrics and the file Raw. Call the
+// returned function after the run; its argument is nil if there was no run.
 func (o *Options) reporting(pacing *pace.Options) (func(*pace.Result) error, error) {
 	var all []func([]pace.OperationSample)
 	if o.Metrics != nil {
-		all = append(all, o.Metrics.ended)
+		all = append(all, o.Metrics.observe)
 	}
 	var file *raw
 	if o.Raw != "" {
@@ -24,7 +24,7 @@ func (o *Options) reporting(pacing *pace.Options) (func(*pace.Result) error, err
 		if file, err = newRaw(o.Raw); err != nil {
 			return nil, err
 		}
-		all = append(all, file.ended)
+		all = append(all, file.write)
 	}
 	switch len(all) {
 	case 0:
@@ -57,30 +57,35 @@ type RawOperation struct {
 	Records   int32  `parquet:"records"`
 }
 
-// raw writes such a file.
+// raw writes the file of operations.
 type raw struct {
 	file    *os.File
 	rows    *parquet.GenericWriter[RawOperation]
 	buffer  []RawOperation
-	failure error
+	failure error // the first error of write
 }
 
-const rawGroup = 1 << 18 // rows that lie in memory until they are written
+const rawGroup = 1 << 18 // rows that stay in memory until they are written
 
 func newRaw(name string) (*raw, error) {
 	f, err := os.Create(name)
 	if err != nil {
 		return nil, err
 	}
-	return &raw{file: f, rows: parquet.NewGenericWriter[RawOperation](f, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(rawGroup))}, nil
+	rows := parquet.NewGenericWriter[RawOperation](f,
+		parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(rawGroup))
+	return &raw{file: f, rows: rows}, nil
 }
 
-func (w *raw) ended(all []pace.OperationSample) {
+func (w *raw) write(all []pace.OperationSample) {
 	operations, outcomes := kinds(), statuses()
 	w.buffer = w.buffer[:0]
 	for _, s := range all {
 		begin := s.End - s.Service
-		w.buffer = append(w.buffer, RawOperation{operations[s.Kind], outcomes[s.Status], int64(begin - s.Wait), int64(begin), int64(s.End), s.Records})
+		w.buffer = append(w.buffer, RawOperation{
+			Operation: operations[s.Kind], Outcome: outcomes[s.Status],
+			Due: int64(begin - s.Wait), Begin: int64(begin), End: int64(s.End), Records: s.Records,
+		})
 	}
 	if _, err := w.rows.Write(w.buffer); w.failure == nil {
 		w.failure = err
@@ -94,40 +99,42 @@ func (w *raw) close(r *pace.Result) error {
 	return errors.Join(w.failure, w.rows.Close(), w.file.Close())
 }
 
-// Metrics are those of runs while they go on, for Prometheus.
+// Metrics are the times of operations for Prometheus, which reads them during runs.
 type Metrics struct {
 	prometheus.Collector
 
-	times  *prometheus.HistogramVec
-	now    [][]prometheus.Observer // of the current run, by kind and status
-	labels prometheus.Labels
+	times   *prometheus.HistogramVec
+	current [][]prometheus.Observer // of the current run, by kind and status
+	labels  prometheus.Labels       // of the current run
 }
 
-// NewMetrics makes them.
+// NewMetrics returns metrics without times.
 func NewMetrics() *Metrics {
 	times := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "barograph_ycsb_response_seconds", Help: "Time of operations from when they were due. Operations of the warm-up are not counted.",
+		Name:    "barograph_ycsb_response_seconds",
+		Help:    "Time of operations from when they were due. Operations of the warm-up are not counted.",
 		Buckets: prometheus.ExponentialBuckets(50e-6, 2, 20), // to 26 s
 	}, []string{"engine", "layout", "workload", "threads", "operation", "outcome"})
 	return &Metrics{Collector: times, times: times}
 }
 
-// of begins a run.
-func (m *Metrics) of(labels prometheus.Labels) *Metrics {
-	return &Metrics{Collector: m.times, times: m.times, labels: labels, now: make([][]prometheus.Observer, len(kinds()))}
+// forRun returns the same metrics for the operations of one run.
+func (m *Metrics) forRun(labels prometheus.Labels) *Metrics {
+	current := make([][]prometheus.Observer, len(kinds()))
+	return &Metrics{Collector: m.times, times: m.times, labels: labels, current: current}
 }
 
-func (m *Metrics) ended(all []pace.OperationSample) {
+func (m *Metrics) observe(all []pace.OperationSample) {
 	for _, s := range all {
-		of := m.now[s.Kind]
-		if of == nil {
-			of = make([]prometheus.Observer, len(statuses()))
-			m.now[s.Kind] = of
+		observers := m.current[s.Kind]
+		if observers == nil {
+			observers = make([]prometheus.Observer, len(statuses()))
+			m.current[s.Kind] = observers
 		}
-		if of[s.Status] == nil {
+		if observers[s.Status] == nil {
 			m.labels["operation"], m.labels["outcome"] = kinds()[s.Kind], statuses()[s.Status]
-			of[s.Status] = m.times.With(m.labels)
+			observers[s.Status] = m.times.With(m.labels)
 		}
-		of[s.Status].Observe((s.Service + s.Wait).Seconds())
+		observers[s.Status].Observe((s.Service + s.Wait).Seconds())
 	}
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/barograph/barograph/results/measure"
 )
 
-// TestEach: the file of every operation has each of them, and so have the metrics:
-// their times are those of the report.
+// TestEach: the file of operations and the metrics have every operation, with the times of the report.
 func TestEach(t *testing.T) {
 	c := config(t, "readproportion=0.5", "updateproportion=0.3", "insertproportion=0.2", "operationcount=5000")
 	file, m := filepath.Join(t.TempDir(), "raw.parquet"), NewMetrics()

@@ -15,58 +15,66 @@ import (
 )
 
 const (
-	shellPath = "/bin/sh"
-	mostSaid  = 2000        // bytes that are kept of a command's output: the last ones
-	lingers   = time.Second // for a server that the command started and that keeps the command's output open
+	shellPath  = "/bin/sh"
+	mostOutput = 2000        // bytes of a command's output that are kept: the last ones
+	outputWait = time.Second // after the command has ended, for processes that it started and that keep its output open
 )
 
-// shell inflicts faults by a command of the user's, which gets action, node and how
-// much. One that cannot run is refused now: the run would be in vain.
+// shell returns the function that injects faults by a command of the user's. The command receives the action, the node
+// and, for some actions, the amount. shell refuses a command that cannot run, because the run would then be useless.
 func shell(command string) (inflict, error) {
-	whole := command + ` "$@"`
+	script := command + ` "$@"`
 	bad := func(problem string, err error) (inflict, error) {
-		return nil, &fault.Status{Code: fault.Usage, Err: &fault.Error{Setting: "--fault-command", Problem: problem, Err: err, Cure: "name a command that " + shellPath + " runs, such as './break.sh': it is called as ./break.sh kill 1"}}
+		const cure = "name a command that " + shellPath + " runs, such as './break.sh': it is called as ./break.sh kill 1"
+		return nil, &fault.Status{Code: fault.Usage, Err: &fault.Error{
+			Setting: "--fault-command", Problem: problem, Err: err, Cure: cure,
+		}}
 	}
-	if said, err := exec.Command(shellPath, "-n", "-c", whole).CombinedOutput(); err != nil { //nolint:gosec,noctx // the user's own, and only read
-		return bad("is not understood by "+shellPath+": "+string(bytes.TrimSpace(said)), nil)
+	syntax := exec.Command(shellPath, "-n", "-c", script) //nolint:gosec,noctx // the user's own, and only read
+	if output, err := syntax.CombinedOutput(); err != nil {
+		return bad("is not understood by "+shellPath+": "+string(bytes.TrimSpace(output)), nil)
 	}
 	if program := firstWord(command); strings.Contains(program, "/") {
 		if _, err := exec.LookPath(program); err != nil {
 			return bad("cannot be run", err)
 		}
-	} else if program != "" && exec.Command(shellPath, "-c", `command -v -- "$1"`, "sh", program).Run() != nil { //nolint:gosec,noctx // likewise
-		return bad(program+" is no command here", nil)
+	} else if program != "" {
+		lookup := exec.Command(shellPath, "-c", `command -v -- "$1"`, "sh", program) //nolint:gosec,noctx // likewise
+		if lookup.Run() != nil {
+			return bad(program+" is no command here", nil)
+		}
 	}
 	return func(ctx context.Context, x lab.Fault) (string, error) {
-		args := append([]string{"-c", whole, "sh", string(x.Action), strconv.Itoa(x.Node)}, x.Amount()...)
-		var out, problems bytes.Buffer
+		args := append([]string{"-c", script, "sh", string(x.Action), strconv.Itoa(x.Node)}, x.Amount()...)
+		var stdout, stderr bytes.Buffer
 		c := exec.CommandContext(ctx, shellPath, args...) //nolint:gosec // the user's own
-		c.Stdout, c.Stderr, c.WaitDelay = &out, &problems, lingers
+		c.Stdout, c.Stderr, c.WaitDelay = &stdout, &stderr, outputWait
 		err := c.Run()
 		if errors.Is(err, exec.ErrWaitDelay) {
 			err = nil
 		}
-		said := fmt.Sprintf("%v, stdout %q, stderr %q", c.ProcessState, tail(&out), tail(&problems))
+		output := fmt.Sprintf("%v, stdout %q, stderr %q", c.ProcessState, tail(&stdout), tail(&stderr))
 		if err != nil {
-			err = fmt.Errorf("--fault-command: %w: %s", err, tail(&problems))
+			err = fmt.Errorf("--fault-command: %w: %s", err, tail(&stderr))
 		}
-		return said, err
+		return output, err
 	}, nil
 }
 
-// tail returns the end of the output.
+// tail returns the end of an output. It removes secrets before it cuts, because the rest of a cut URL is not recognized
+// as one.
 func tail(b *bytes.Buffer) string {
-	text := bytes.TrimSpace(b.Bytes())
-	return fault.Redact(string(text[max(0, len(text)-mostSaid):]))
+	text := fault.Redact(string(bytes.TrimSpace(b.Bytes())))
+	return strings.ToValidUTF8(text[max(0, len(text)-mostOutput):], "")
 }
 
-// firstWord returns the program that a command starts; "" if only the shell can find it.
+// firstWord returns the name of the program that a command starts; "" if only the shell can tell.
 func firstWord(command string) string {
 	for word := range strings.FieldsSeq(command) {
 		switch {
 		case strings.ContainsAny(word, "\"'`$\\(){}[]<>|&;*?~#!"):
 			return ""
-		case !strings.Contains(word, "="): // else it is a variable that the command is given
+		case !strings.Contains(word, "="): // otherwise the word sets a variable of the program's environment
 			return word
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"slices"
 	"strconv"
@@ -22,41 +23,42 @@ import (
 	"github.com/barograph/barograph/study/ycsb/history"
 )
 
-// Faults are inflicted on a server during a run, whose times count from the end
-// of the warm-up.
+// Faults are injected into a server during a run. Their times count from the end of the warm-up.
 type Faults struct {
-	All     []lab.Fault
+	All     []lab.Fault // in the order of their times, at least one
 	Inflict inflict
 	Clients int // number of clients that record a history during the run; 0 = none
 
-	Promises     []engine.Promise // of the server as it is set up, known before the run
-	Acknowledged string           // likewise, what a write is worth
+	Promises     []engine.Promise // that the server keeps after faults, by its settings before the run
+	Acknowledged string           // what an acknowledged write survives, by the same settings
 }
 
-// inflict injects a fault into a server; said is the output of the user's command.
-type inflict func(ctx context.Context, f lab.Fault) (said string, err error)
+// inflict injects a fault into a server; output is that of the user's command.
+type inflict func(ctx context.Context, f lab.Fault) (output string, err error)
 
 const (
-	faultTimeout = 5 // seconds; the timeout of an operation by default
-	judging      = time.Minute
-	pauses       = 40 * time.Millisecond // of a history's client: it is not the load
+	faultTimeout    = 5                     // seconds; default timeout of an operation
+	historyPatience = time.Minute           // limit of the check of a history
+	historyPause    = 40 * time.Millisecond // mean pause of a history's client, so that it adds little load
 )
 
-// settle makes a workload one that faults can be timed in, or refuses it.
+// settle returns the workload as a run with faults executes it. It refuses a workload in which the cost of the faults
+// cannot be measured.
 func (f *Faults) settle(c *Config) (*Config, error) {
-	bad := func(setting, problem, cure string) (*Config, error) {
-		return nil, &fault.Status{Code: fault.Usage, Err: &fault.Error{Setting: setting, Problem: problem, Cure: cure}}
-	}
 	last := f.All[len(f.All)-1].At
 	switch {
 	case c.Target <= 0:
-		return bad("--fault", "what it costs is reported at a rate at which operations are due", "give a --target below what the engine bears")
+		return nil, fault.Misuse("--fault", "needs a rate of due operations, with which Barograph compares the run",
+			"give a --target that the engine sustains")
 	case c.Seconds == 0:
-		return bad("property maxexecutiontime", "is not given, and a run with faults ends by its time", fmt.Sprintf("give more seconds than the %g of the last fault", last.Seconds()))
+		return nil, fault.Misuse("property maxexecutiontime", "is not given, and only the time limit ends a run with faults",
+			fmt.Sprintf("give more seconds than the %g of the last fault", last.Seconds()))
 	case time.Duration(c.Seconds)*time.Second <= last:
-		return bad("property maxexecutiontime", fmt.Sprintf("the run is over before the fault at %s", last), "give more seconds")
+		problem := fmt.Sprintf("the run is over before the fault at %s", last)
+		return nil, fault.Misuse("property maxexecutiontime", problem, "give more seconds")
 	case f.All[0].At < time.Second:
-		return bad("--fault "+f.All[0].String(), "leaves no time to see the rate before", "let it happen a second or more after the warm-up")
+		return nil, fault.Misuse("--fault "+f.All[0].String(), "leaves no time to measure the rate before it",
+			"let it happen a second or more after the warm-up")
 	}
 	out := *c
 	out.Operations, out.MaxOutage = 0, 0 // only its time limit ends it
@@ -77,17 +79,19 @@ func (f *Faults) String() string {
 	return strings.Join(all, ",")
 }
 
-// inflict starts to inject faults. After the run, call the returned function: it stops, and repairs
-// what is broken.
-func (w *workload) inflict(ctx context.Context, f *Faults, pacing *pace.Options, r *Report) func(ctx context.Context) error {
+// inflict starts to inject faults. Call the returned function after the run: it stops the injection and repairs the
+// server.
+func (w *workload) inflict(
+	ctx context.Context, f *Faults, pacing *pace.Options, r *Report,
+) func(ctx context.Context) error {
 	if f == nil {
 		return func(context.Context) error { return nil }
 	}
 	r.Fault = &run.Fault{}
-	pacing.ReportInterval, pacing.SeriesInterval = time.Second, fine(pacing.Rate)
+	pacing.ReportInterval, pacing.SeriesInterval = time.Second, fineInterval(pacing.Rate)
 	each := pacing.OnInterval
 	pacing.OnInterval = func(from, to time.Duration, groups [][]*pace.OutcomeTimes) {
-		if r.second(from, groups); each != nil {
+		if r.addSecond(from, groups); each != nil {
 			each(from, to, groups)
 		}
 	}
@@ -99,13 +103,13 @@ func (w *workload) inflict(ctx context.Context, f *Faults, pacing *pace.Options,
 		ctx = context.WithoutCancel(ctx)
 		err := r.repair(ctx, f)
 		if r.Result != nil {
-			r.count(w)
+			r.countFailures(w)
 		}
 		return err
 	}
 }
 
-// steady is what the engine promises while nothing fails.
+// steady returns the promises of the engine while nothing fails.
 func (o *Options) steady() []engine.Promise {
 	if o.Steady == nil {
 		return engine.Promises()
@@ -113,8 +117,8 @@ func (o *Options) steady() []engine.Promise {
 	return o.Steady
 }
 
-// witness starts to record a history during a run, if one is requested. When everything is
-// repaired, call the returned function: it stops and checks the history.
+// witness starts to record a history during a run, if one is requested. Call the returned function after the server is
+// repaired: it stops the recording and checks the history.
 func (w *workload) witness(ctx context.Context, o *Options, r *Report) (func(ctx context.Context) error, error) {
 	n, promises, timeout := o.History, o.steady(), w.Timeout
 	if o.Faults != nil {
@@ -125,9 +129,10 @@ func (w *workload) witness(ctx context.Context, o *Options, r *Report) (func(ctx
 	if n == 0 || r.Load {
 		return func(context.Context) error { return nil }, nil
 	}
+	prefix := "history" + strconv.FormatInt(time.Now().UnixNano(), 36) + "-"
 	witness := &history.Witness{
-		Table: w.table, Fields: len(w.fields), Prefix: "history" + strconv.FormatInt(time.Now().UnixNano(), 36) + "-", Clients: n,
-		Pause: pauses, Timeout: time.Duration(timeout * float64(time.Second)), Seed: uint64(w.Seed), //nolint:gosec // not negative
+		Table: w.table, Fields: len(w.fields), Prefix: prefix, Clients: n, Pause: historyPause,
+		Timeout: time.Duration(timeout * float64(time.Second)), Seed: uint64(w.Seed), //nolint:gosec // not negative
 	}
 	clients, err := witness.Start(ctx)
 	if err != nil {
@@ -139,28 +144,32 @@ func (w *workload) witness(ctx context.Context, o *Options, r *Report) (func(ctx
 			r.Fault.History = h
 		}
 		calls, failed := clients.Finish(context.WithoutCancel(ctx))
-		r.judge(calls, failed, promises)
+		r.judgeHistory(calls, failed, promises)
 		if failed == nil && !r.struck.IsZero() {
 			before := history.Until(calls, witness.Since(r.struck))
-			h.Promises = append(h.Promises, keptOf(before, o.steady(), run.BeforeFault)...)
+			h.Promises = append(h.Promises, promiseResults(before, o.steady(), run.BeforeFault)...)
 		}
 		return nil
 	}, nil
 }
 
-// keptOf checks the calls of an interval of a run.
-func keptOf(calls []history.Op, promises []engine.Promise, when string) (out []run.PromiseResult) {
-	for _, f := range history.Judge(calls, judging) {
+// promiseResults checks the calls of an interval of a run against every promise. when names the interval; "" = all of
+// the run.
+func promiseResults(calls []history.Op, promises []engine.Promise, when string) (out []run.PromiseResult) {
+	for _, f := range history.Judge(calls, historyPatience) {
 		if when != "" && (f.Promise == engine.NoLostWrites || f.Promise == engine.NoRevivedRecords) {
-			continue // the last reads do not belong to this interval
+			continue // the final reads, which show these, do not belong to this interval
 		}
-		out = append(out, run.PromiseResult{Promise: string(f.Promise), When: when, Promised: slices.Contains(promises, f.Promise), Kept: f.Held, Violations: f.Broken, Example: f.Example})
+		out = append(out, run.PromiseResult{
+			Promise: string(f.Promise), When: when, Promised: slices.Contains(promises, f.Promise),
+			Kept: f.Kept, Violations: f.Violations, Example: f.Example,
+		})
 	}
 	return out
 }
 
-// fine returns the fraction of a second in which at least ten operations are due.
-func fine(rate float64) time.Duration {
+// fineInterval returns the fraction of a second in which at least ten operations are due.
+func fineInterval(rate float64) time.Duration {
 	for _, parts := range []time.Duration{10, 5, 2} {
 		if rate >= 10*float64(parts) {
 			return time.Second / parts
@@ -169,8 +178,8 @@ func fine(rate float64) time.Duration {
 	return time.Second
 }
 
-// second keeps the quantiles of one second.
-func (r *Report) second(from time.Duration, groups [][]*pace.OutcomeTimes) {
+// addSecond stores the quantiles of one second.
+func (r *Report) addSecond(from time.Duration, groups [][]*pace.OutcomeTimes) {
 	h := r.response(groups)
 	at := int((from + time.Second/2) / time.Second)
 	for len(r.quantiles) <= at {
@@ -181,7 +190,7 @@ func (r *Report) second(from time.Duration, groups [][]*pace.OutcomeTimes) {
 	}
 }
 
-// inflictAll waits for each fault's moment.
+// inflictAll injects each fault at its time, until over is closed.
 func (r *Report) inflictAll(ctx context.Context, w *workload, f *Faults, over <-chan struct{}) {
 	began := time.Now().Add(time.Duration(w.Warmup) * time.Second)
 	for _, x := range f.All {
@@ -210,7 +219,8 @@ func (r *Report) inflictOne(ctx context.Context, f *Faults, x lab.Fault, began t
 	r.Fault.Moments = append(r.Fault.Moments, m)
 }
 
-// repair repairs what is broken, because the next requests need an intact server.
+// repair repairs the server, because the read-back and later runs need an intact one. Its error names the faults that
+// could not be injected.
 func (r *Report) repair(ctx context.Context, f *Faults) (err error) {
 	for _, x := range lab.Repairs(f.All[:len(r.Fault.Moments)]) {
 		_, failed := f.Inflict(ctx, x)
@@ -221,34 +231,35 @@ func (r *Report) repair(ctx context.Context, f *Faults) (err error) {
 			err = errors.Join(err, fmt.Errorf("%s: %s", m.Command, m.Problem))
 		}
 	}
-	if n := len(f.All) - len(r.Fault.Moments); n > 0 && !r.interrupted() {
+	if n := len(f.All) - len(r.Fault.Moments); n > 0 && !r.isInterrupted() {
 		err = errors.Join(err, fmt.Errorf("the run was over before %d of %d faults", n, len(f.All)))
 	}
 	return err
 }
 
-// interrupted reports whether the user ended the run.
-func (r *Report) interrupted() bool { return r.Result != nil && r.Result.Ending == pace.Interrupted }
+// isInterrupted reports whether the user interrupted the run.
+func (r *Report) isInterrupted() bool { return r.Result != nil && r.Result.Ending == pace.Interrupted }
 
-// count counts the outcomes of the operations, and computes the cost of the faults.
-func (r *Report) count(w *workload) {
+// countFailures counts the failed operations, and computes the cost of the faults.
+func (r *Report) countFailures(w *workload) {
 	w.errors.mu.Lock()
-	r.Fault.Errors, r.Fault.TimedOut = w.errors.kinds, w.errors.kinds[timedOut]
+	r.Fault.Errors = maps.Clone(w.errors.kinds) // a worker that hangs may still count
 	w.errors.mu.Unlock()
-	r.Fault.Reconnects, r.Fault.Retries = w.outages.opened, w.retries.Load()
+	r.Fault.TimedOut, r.Fault.Retries = r.Fault.Errors[timedOut], w.retries.Load()
+	r.Fault.Reconnects, _ = w.outages.totals()
 	r.Fault.Lost = r.Result.Operations - r.Result.Succeeded + r.Result.Unstarted
 	if len(r.Fault.Moments) > 0 {
-		fine, length := r.Result.SeriesInterval, time.Duration(w.Seconds)*time.Second
-		if r.interrupted() {
-			length = min(length, r.Result.Elapsed) // what was not waited for is no outage
+		interval, length := r.Result.SeriesInterval, time.Duration(w.Seconds)*time.Second
+		if r.isInterrupted() {
+			length = min(length, r.Result.Elapsed) // the time after the interruption is no outage
 		}
-		r.Result.Series, r.cost = coarse(r.Result.Series, int(time.Second/fine)), cost(r.Result.Series, fine, r.Fault.Moments[0].At, length)
-		r.Result.SeriesInterval = time.Second
+		r.cost = faultCost(r.Result.Series, interval, r.Fault.Moments[0].At, length)
+		r.Result.Series, r.Result.SeriesInterval = joinPoints(r.Result.Series, int(time.Second/interval)), time.Second
 	}
 }
 
-// coarse joins so many intervals to one.
-func coarse(all []pace.SeriesPoint, n int) (out []pace.SeriesPoint) {
+// joinPoints joins each n consecutive intervals of a series to one.
+func joinPoints(all []pace.SeriesPoint, n int) (out []pace.SeriesPoint) {
 	for i, s := range all {
 		if i%n == 0 {
 			out = append(out, pace.SeriesPoint{})
@@ -259,55 +270,56 @@ func coarse(all []pace.SeriesPoint, n int) (out []pace.SeriesPoint) {
 	return out
 }
 
-// recovered is the share of the rate before that counts as service again, for so
-// many seconds in a row.
+// The rate has recovered if it is at least the fraction recovered of the rate before the fault, in each of
+// recoverySeconds consecutive seconds.
 const (
-	recovered = 0.95
-	inARow    = 3
+	recovered       = 0.95
+	recoverySeconds = 3
 )
 
-// cost is what a fault at a moment cost a run of that length.
-func cost(all []pace.SeriesPoint, fine, at, length time.Duration) *run.FaultCost {
-	good := make([]float64, int(length/fine)) // intervals in which nothing ended are in it
+// faultCost computes the cost of a fault at a time of a run of a length, both from the end of the warm-up. all has a
+// point for each interval; it may end before the run.
+func faultCost(all []pace.SeriesPoint, interval, at, length time.Duration) *run.FaultCost {
+	good := make([]float64, int(length/interval)) // successful operations by interval
 	for i := range min(len(good), len(all)) {
 		good[i] = float64(all[i].Finished - all[i].Failed)
 	}
-	first := min(int(at/fine), len(good))
+	first := min(int(at/interval), len(good))
 	sum := func(part []float64) (n float64) {
 		for _, x := range part {
 			n += x
 		}
 		return n
 	}
-	c := &run.FaultCost{RateBefore: sum(good[:first]) / (float64(first) * fine.Seconds()), RecoveryTime: -1}
+	c := &run.FaultCost{RateBefore: sum(good[:first]) / (float64(first) * interval.Seconds()), RecoveryTime: -1}
 	for _, x := range good[first:] {
 		if x == 0 {
-			c.TimeWithoutSuccess += fine
+			c.TimeWithoutSuccess += interval
 		}
 	}
-	second := int(time.Second / fine)
-	for i := first; i+inARow*second <= len(good); i++ {
-		enough := good[i] > 0
-		for k := range inARow {
-			enough = enough && sum(good[i+k*second:i+(k+1)*second]) >= recovered*c.RateBefore
+	second := int(time.Second / interval)
+	for i := first; i+recoverySeconds*second <= len(good); i++ {
+		hasRecovered := good[i] > 0
+		for k := range recoverySeconds {
+			hasRecovered = hasRecovered && sum(good[i+k*second:i+(k+1)*second]) >= recovered*c.RateBefore
 		}
-		if enough {
-			c.RecoveryTime = max(0, time.Duration(i)*fine-at)
+		if hasRecovered {
+			c.RecoveryTime = max(0, time.Duration(i)*interval-at)
 			break
 		}
 	}
 	return c
 }
 
-// judge compares the history with the promises.
-func (r *Report) judge(calls []history.Op, failed error, promises []engine.Promise) {
+// judgeHistory compares a history with the promises. failed is the error of its recording.
+func (r *Report) judgeHistory(calls []history.Op, failed error, promises []engine.Promise) {
 	h := r.History
 	r.calls, h.Operations, h.Unknown = calls, len(calls), history.Unanswered(calls)
 	if failed != nil {
 		h.Problem = fault.Redact(failed.Error())
 		return
 	}
-	h.Promises = keptOf(calls, promises, "")
+	h.Promises = promiseResults(calls, promises, "")
 }
 
 // brokenPromises describes the promises that the server did not keep.
@@ -316,7 +328,8 @@ func (r *Report) brokenPromises() string {
 	if r.History != nil {
 		for _, k := range r.History.Promises {
 			if k.Promised && k.Violations > 0 {
-				all = append(all, fmt.Sprintf("%s: broken %d times, such as %s", strings.TrimSpace(k.Promise+" "+k.When), k.Violations, k.Example))
+				promise := strings.TrimSpace(k.Promise + " " + k.When)
+				all = append(all, fmt.Sprintf("%s: broken %d times, such as %s", promise, k.Violations, k.Example))
 			}
 		}
 	}
@@ -336,19 +349,20 @@ func (r *Report) undecided() string {
 	return r.History.Problem
 }
 
-// outage is what the faults cost, in words.
+// outage describes the cost of the faults, as the end of a sentence; "" = no cost was measured.
 func (r *Report) outage() string {
 	if r.cost == nil {
 		return ""
 	}
-	back := "did not come again before the end"
+	recovery := "was not reached again before the end"
 	if r.cost.RecoveryTime >= 0 {
-		back = "came again after " + r.cost.RecoveryTime.Round(100*time.Millisecond).String()
+		recovery = "was reached again after " + r.cost.RecoveryTime.Round(100*time.Millisecond).String()
 	}
-	return fmt.Sprintf("; %s cost %s without service, %.0f %% of %.0f/s %s, %d of what was due was lost", r.Fault.Moments[0].Command, r.cost.TimeWithoutSuccess, 100*recovered, r.cost.RateBefore, back, r.Fault.Lost)
+	return fmt.Sprintf("; %s cost %s without service, %.0f %% of %.0f/s %s, %d due operations were lost",
+		r.Fault.Moments[0].Command, r.cost.TimeWithoutSuccess, 100*recovered, r.cost.RateBefore, recovery, r.Fault.Lost)
 }
 
-// errorCounts counts operations that failed by what became of them.
+// errorCounts counts failed attempts by kind of error.
 type errorCounts struct {
 	mu    sync.Mutex
 	kinds map[string]int64
@@ -360,11 +374,11 @@ const (
 	unreached  = "not reached"
 	brokenOff  = "connection lost"
 	refusedBy  = "refused by the server"
-	notSettled = "ended with the run"
+	notSettled = "ended with the run" // the end of the run canceled them
 )
 
-// note counts an error; reopened reports whether its connection was lost by it,
-// which drivers have errors of their own for.
+// note counts an error. reopened reports that the connection was lost: many drivers have errors of their
+// own for that, which kindOf does not know.
 func (c *errorCounts) note(err error, reopened bool) {
 	kind := kindOf(err)
 	if kind == refusedBy && reopened {
@@ -387,7 +401,8 @@ func kindOf(err error) string {
 		return notSettled
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.EHOSTUNREACH):
 		return unreached
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNRESET):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed),
+		errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNRESET):
 		return brokenOff
 	case errors.Is(err, engine.ErrUnreachable):
 		return unreached
@@ -397,13 +412,20 @@ func kindOf(err error) string {
 	return refusedBy
 }
 
-// outages counts lost connections, and the time during which at least one of them was not open.
+// outages measures the time during which at least one worker had no connection, and counts reopened
+// connections.
 type outages struct {
 	mu      sync.Mutex
-	without int           // workers that have none now
-	since   time.Duration // when the first of these lost it
-	total   time.Duration
+	without int           // number of workers without a connection now
+	since   time.Duration // start of the current outage
+	total   time.Duration // of finished outages
 	opened  int64
+}
+
+func (o *outages) totals() (opened int64, total time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.opened, o.total
 }
 
 func (o *outages) begin(now time.Duration) {
@@ -426,9 +448,9 @@ func (o *outages) end(now time.Duration, reopened bool) {
 	}
 }
 
-// recover follows a failed operation. It waits, longer with each failure in a row, and reopens the
-// connection if it is lost; reopened reports that. Its error ends the run: nothing has succeeded
-// for maxoutage seconds.
+// recover prepares a worker for the next attempt after a failed one. It waits, longer after each
+// consecutive failure, and reopens the connection if it is lost; reopened reports that. An error, which
+// ends the run, means that the worker had no success for maxoutage seconds.
 func (k *worker) recover(ctx context.Context, r *pace.Recorder, failure error) (reopened bool, err error) {
 	if k.failures == 0 {
 		k.failing = r.Now()
@@ -456,18 +478,19 @@ func (k *worker) recover(ctx context.Context, r *pace.Recorder, failure error) (
 	switch {
 	case failed != nil && over():
 		return false, &fault.Status{Code: fault.Unreachable, Err: &fault.Error{
-			Setting: "property maxoutage", Problem: fmt.Sprintf("the engine was not reached for %s", limit), Err: failed, Cure: "see whether its server runs; give more seconds to wait for it longer",
+			Setting: "property maxoutage", Problem: fmt.Sprintf("the engine was not reached for %s", limit), Err: failed,
+			Cure: "check whether its server runs; give more seconds to wait for it longer",
 		}}
 	case failed == nil && over():
 		return false, &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
-			Setting: "property maxoutage", Problem: fmt.Sprintf("whatever a worker asked for %s failed", limit), Err: failure, Cure: "see the problems listed",
+			Setting: "property maxoutage", Problem: fmt.Sprintf("for %s all requests of a worker failed", limit),
+			Err: failure, Cure: "see the problems listed",
 		}}
 	}
 	return lost && failed == nil, nil
 }
 
-// unanswered reports whether an error is none of the answers that an engine has
-// for a key.
+// unanswered reports whether a call failed without an answer of the engine about the key.
 func unanswered(err error) bool {
 	return err != nil && !errors.Is(err, kv.ErrNotFound) && !errors.Is(err, kv.ErrExists)
 }

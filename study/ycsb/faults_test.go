@@ -1,12 +1,14 @@
 package ycsb
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,8 +26,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// breakable is a server that can be broken; before it is, it may acknowledge
-// writes that it does not do.
+// breakable is a server that can be down, and that can acknowledge writes without doing them.
 type breakable struct {
 	down, forgets atomic.Bool
 }
@@ -60,9 +61,8 @@ func (b *breakable) inflict(_ context.Context, f lab.Fault) (string, error) {
 	return "", nil
 }
 
-// A failover run counts no operation that was not answered, tells the outage in
-// numbers, and ends with status 4; a store that loses what it promised to keep has
-// no times, and status 3.
+// TestFaults: a run with faults counts no unanswered operation as successful, reports the outage in numbers, and has
+// status 4. A store that loses writes against its promise has no times, and status 3.
 func TestFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		forgets  time.Duration // from when on, for half a second; 0 = never
@@ -120,9 +120,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// A run without a fault has a history, too, where one is asked for, and a store
-// that loses 1 % of its writes from the start is caught by it, whatever its
-// setting promises of faults.
+// TestHistoryWithoutFault: a run without faults has a history, too, if it is requested. The history detects a store that
+// loses 1 % of its writes from the start, whatever its settings promise about faults.
 func TestHistoryWithoutFault(t *testing.T) {
 	for name, rate := range map[string]float64{"a correct store": 0, "it loses 1 %": 0.01} {
 		t.Run(name, func(t *testing.T) {
@@ -140,7 +139,7 @@ func TestHistoryWithoutFault(t *testing.T) {
 	}
 }
 
-// TestCost: what a series of tenths of a second says of a fault at 2 s.
+// TestCost: the cost of a fault at 2 s, computed from a series of tenths of a second.
 func TestCost(t *testing.T) {
 	at := func(rates ...int) (out []pace.SeriesPoint) { // by half a second, 10 a tenth is the rate
 		for _, r := range rates {
@@ -160,7 +159,7 @@ func TestCost(t *testing.T) {
 		"it comes back in vain": {at(10, 10, 10, 10, 0, 10, 10, 0, 10, 10, 10, 10), time.Second, -1},
 		"never":                 {at(10, 10, 10, 10), 4 * time.Second, -1},
 	} {
-		got := cost(c.series, 100*time.Millisecond, 2*time.Second, 6*time.Second)
+		got := faultCost(c.series, 100*time.Millisecond, 2*time.Second, 6*time.Second)
 		if got.TimeWithoutSuccess != c.without || got.RecoveryTime != c.back || got.RateBefore != 100 {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -183,7 +182,79 @@ func TestKindsOfErrors(t *testing.T) {
 	}
 }
 
-// What cannot be timed is refused before anything runs.
+// TestErrorsOfAHungWorker: a worker that does not return may count an error while the report is written.
+func TestErrorsOfAHungWorker(t *testing.T) {
+	w, r := &workload{Config: config(t)}, &Report{Fault: &run.Fault{}, Result: &pace.Result{}}
+	w.errors.note(io.EOF, false)
+	r.countFailures(w)
+	w.errors.note(io.EOF, false)
+	if n := r.Fault.Errors[brokenOff]; n != 1 {
+		t.Errorf("%d errors", n)
+	}
+}
+
+// TestTailHasNoSecret: the end of a command's output has no part of a password, also if it begins within a URL.
+func TestTailHasNoSecret(t *testing.T) {
+	for before := range 40 {
+		url := "postgres://user:geheimnis@host/"
+		b := bytes.NewBufferString(url + strings.Repeat("x", mostOutput-before))
+		if text := tail(b); strings.Contains(text, "nis@") || strings.Contains(text, "eheim") {
+			t.Fatalf("%d bytes of the URL are left: %.60s", before, text)
+		}
+	}
+}
+
+// TestReadBackIsInterrupted: after an interruption, workers do not continue to connect to a server that is away.
+func TestReadBackIsInterrupted(t *testing.T) {
+	c := config(t)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var attempts atomic.Int64
+	away := func(r *kv.Records) *kv.Records {
+		out := *conns(func(c *kv.Conn) { c.Read = failing })(r)
+		connect := out.Connect
+		out.Connect = func(ctx context.Context) (*kv.Conn, error) {
+			attempts.Add(1)
+			stop()
+			return connect(ctx)
+		}
+		return &out
+	}
+	table, err := wrapped{loaded(t, c), away}.Table(t.Context(), c.TableSpec(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := newWorkload(c, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := table.Connect(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Report{Config: c, Fault: &run.Fault{}, Result: &pace.Result{}}
+	if err := r.readBack(ctx, w, []*worker{w.worker(conn, 0)}, counting{}); err == nil || attempts.Load() > 3 {
+		t.Errorf("%v after %d attempts", err, attempts.Load())
+	}
+}
+
+// TestRelayToAnEngineThatFails: an engine that cannot be opened through a relay is closed once.
+func TestRelayToAnEngineThatFails(t *testing.T) {
+	closed, bad := 0, errors.New("unknown host key")
+	target := &Target{
+		Scheme: "fake", at: &url.URL{Scheme: "fake", Host: "127.0.0.1:1"}, d: &engine.Driver{Place: engine.Remote},
+		db:   &engine.Engine{Close: func() error { closed++; return nil }},
+		open: func(string) (*engine.Engine, error) { return nil, bad },
+	}
+	if err := target.relay(); !errors.Is(err, bad) {
+		t.Error(err)
+	}
+	if err := CloseAll([]*Target{target}); err != nil || closed != 1 {
+		t.Errorf("closed %d times, %v", closed, err)
+	}
+}
+
+// TestFaultsAreRefused: faults whose cost cannot be measured are refused before the run.
 func TestFaultsAreRefused(t *testing.T) {
 	for text, set := range map[string]string{"give a --target": "maxexecutiontime=9", "maxexecutiontime is not given": "target=10", "the run is over before": "target=10,maxexecutiontime=2", "leaves no time": "target=10,maxexecutiontime=9,early"} {
 		c := config(t, strings.Split(strings.TrimSuffix(set, ",early"), ",")...)
@@ -197,8 +268,8 @@ func TestFaultsAreRefused(t *testing.T) {
 	}
 }
 
-// A run that ends while its server is away is read back when that is repaired, by
-// connections that were lost.
+// TestRepairedAtTheEnd: a run that ends while its server is down is read back after the repair, by workers that have lost
+// their connections.
 func TestRepairedAtTheEnd(t *testing.T) {
 	t.Parallel() // it waits
 	w, b := config(t, "readproportion=0.5", "updateproportion=0.5", "target=200", "maxexecutiontime=2"), &breakable{}
@@ -223,8 +294,8 @@ func TestRepairedAtTheEnd(t *testing.T) {
 	}
 }
 
-// A run that is interrupted between two faults is interrupted, and no more: the faults behind are no
-// failure, and the time that it did not wait for is no outage.
+// TestInterruptedBetweenFaults: a run that is interrupted between two faults has no other error: the later faults are no
+// failure, and the time after the interruption is no outage.
 func TestInterruptedBetweenFaults(t *testing.T) {
 	t.Parallel() // it waits
 	faults, err := lab.ParseFaults("kill@1s,restart@2s,kill@20s")
@@ -240,7 +311,7 @@ func TestInterruptedBetweenFaults(t *testing.T) {
 	}
 }
 
-// A run that is taken again is counted anew: its folder has no rate below nothing.
+// TestWatchedAgain: the progress of a repeated run starts at 0 again: its folder has no negative rate.
 func TestWatchedAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	f, err := run.Create(dir, run.Run{Workload: run.MixWorkload})

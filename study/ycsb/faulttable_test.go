@@ -11,8 +11,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// TestFaultTable: every number of the table of what a killed node cost is that of its run folder,
-// which is kept next to it, or the row says that it is not.
+// TestFaultTable: every number of the table of killed nodes is that of its run folder.
 func TestFaultTable(t *testing.T) {
 	const docs = "../../docs/results/"
 	text, err := os.ReadFile(docs + "ycsb.md")
@@ -48,12 +47,12 @@ func TestFaultTable(t *testing.T) {
 	}
 	for _, file := range kept {
 		if name := filepath.Base(filepath.Dir(file)); !slices.Contains(shown, name) {
-			t.Errorf("the folder of %s stands in no row", name)
+			t.Errorf("the folder of %s is in no row", name)
 		}
 	}
 }
 
-// TestBandwidthIsReported: what is reported of a small cable is what its folder holds.
+// TestBandwidthIsReported: the text about a limited bandwidth has the numbers of its run folder.
 func TestBandwidthIsReported(t *testing.T) {
 	text, err := os.ReadFile("../../docs/results/ycsb.md")
 	if err != nil {
@@ -74,8 +73,8 @@ func TestBandwidthIsReported(t *testing.T) {
 	}
 }
 
-// faultRow is what a folder says: nodes, seconds without service and until 95 % of the rate, operations lost,
-// calls next to it and those unknown, and whether all that could be promised held.
+// faultRow returns the row of a folder: nodes, seconds without service and until 95 % of the rate, lost operations, calls
+// of the history and unknown ones, and whether all promises were kept.
 func faultRow(t *testing.T, folder string) []string {
 	t.Helper()
 	_, samples, err := run.Read(folder)

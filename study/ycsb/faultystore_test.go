@@ -13,8 +13,8 @@ import (
 	"github.com/barograph/barograph/engine/kv"
 )
 
-// faultyStore makes a store lose or change data at a rate: of the calls that a
-// fault concerns, a share goes wrong, and all are acknowledged.
+// faultyStore makes a store lose or change data at a rate: it spoils this share of the calls that the fault concerns, and
+// acknowledges all of them.
 type faultyStore struct {
 	kind string
 	rate float64
@@ -23,10 +23,10 @@ type faultyStore struct {
 	rng      *rand.Rand
 	before   map[string]*kv.Row // of records that were updated
 	other    []byte             // a key that was read
-	twice    map[string]bool    // records that are there twice
+	twice    map[string]bool    // records that exist twice
 	deleted  []kv.KeyRow
 	calls    int
-	inserted int64 // that are there twice
+	inserted int64 // number of records that exist twice
 }
 
 const (
@@ -58,7 +58,7 @@ func clone(r *kv.Row) *kv.Row {
 	return &out
 }
 
-// change has the table's connections go wrong.
+// change makes the table's connections faulty.
 func (s *faultyStore) change(r *kv.Records) *kv.Records {
 	out := *conns(s.spoil)(r)
 	if s.kind == duplicated {
@@ -139,7 +139,7 @@ func (s *faultyStore) spoil(c *kv.Conn) {
 	}
 }
 
-// resurrect has a deleted record come back some calls later.
+// resurrect inserts a deleted record again, some calls later.
 func (s *faultyStore) resurrect(ctx context.Context, c *kv.Conn) {
 	if s.kind != resurrected {
 		return
@@ -152,7 +152,7 @@ func (s *faultyStore) resurrect(ctx context.Context, c *kv.Conn) {
 	}
 }
 
-// stored is what of a record is kept.
+// stored returns the part of a record that the store keeps.
 func (s *faultyStore) stored(r *kv.Row) *kv.Row {
 	if s.kind != truncated || !s.strikes(truncated) {
 		return r
@@ -256,7 +256,7 @@ func (s *faultyStore) scan(ctx context.Context, c *kv.Conn, from []byte, n int, 
 	return nil
 }
 
-// scanTwice passes the records that are there twice, twice.
+// scanTwice passes each record that exists twice, twice.
 func (s *faultyStore) scanTwice(ctx context.Context, c *kv.Conn, from []byte, n int, f kv.Fields, each func([]byte, *kv.Row) error) error {
 	if s.kind != duplicated {
 		return c.Scan(ctx, from, n, f, each)
@@ -275,11 +275,11 @@ func (s *faultyStore) scanTwice(ctx context.Context, c *kv.Conn, from []byte, n 
 	})
 }
 
-// matrixRow is a fault in a workload; properties are those that it takes besides.
+// matrixRow is a fault in a workload.
 type matrixRow struct {
 	kind, mix string
-	more      []string
-	unchecked string // by --verify, and why: what the report says
+	more      []string // additional properties
+	unchecked string   // why --verify does not check this fault; "" = it does
 }
 
 const rewritten = "under --verify they write the values that are there"
@@ -319,8 +319,7 @@ func matrix() (all []matrixRow) {
 
 const matrixOperations = 20_000
 
-// try runs a workload on a faulty store. after is the number of operations until
-// the fault was caught; 0 = it was not.
+// try runs a workload on a faulty store. after is the number of operations until the fault was detected; 0 = it was not.
 func (x *matrixRow) try(t *testing.T, rate float64, verify bool, seed int) (after int64, r *Report) {
 	t.Helper()
 	p := Properties{}
@@ -417,7 +416,7 @@ func (x *matrixRow) tryAll(t *testing.T, seeds int) {
 	}
 }
 
-// medianCaught is the median number of operations, of those that were caught.
+// medianCaught returns the median number of operations until detection, of the seeds that detected the fault.
 func medianCaught(caught []int64, of int) string {
 	if len(caught) == 0 {
 		return "no"

@@ -7,72 +7,75 @@ import (
 	"time"
 )
 
-// ledger remembers the writes of a run to a sample of the keys that the run
-// writes: the first ones, and one in ledgerShare of the others. So a read of one
-// of them shows whether the engine kept its word. Workers may write a key at the
-// same time: of each field the ledger keeps all versions that may be the current
-// one, and when others were overwritten for certain.
+// ledger records the writes of a run to a sample of the written keys: the first firstKeys ones, and one in
+// ledgerShare of the others. A read of one of them shows whether the engine kept an acknowledged write.
+// Several workers may write a key at the same time. Therefore the ledger keeps, for each field, all
+// versions that may be the current one, and the time when each other version was certainly overwritten.
 type ledger struct {
 	ids     []atomic.Uint64 // open addressing; 0 = free
-	entries []entry
-	most    int64
-	used    atomic.Int64
-	order   []atomic.Int32 // places of entries in the order in which they came, plus 1
+	entries []entry         // at the same indexes
+	most    int64           // maximum number of entries
+	used    atomic.Int64    // number of requested entries, which may exceed most
+	order   []atomic.Int32  // indexes of entries plus 1, in the order of their first write; 0 = not yet known
 }
 
 const (
 	firstKeys   = 1024
 	ledgerShare = 512
+	mostEntries = 1 << 20 // of a ledger: about 200 MB
 	never       = time.Duration(math.MaxInt64)
 )
 
 func newLedger(records int64) *ledger {
-	most := firstKeys + 2*records/ledgerShare
+	most := min(firstKeys+2*(records/ledgerShare), mostEntries)
 	size := int64(1)
 	for size < 2*most {
 		size *= 2
 	}
-	return &ledger{ids: make([]atomic.Uint64, size), entries: make([]entry, size), most: most, order: make([]atomic.Int32, most)}
+	return &ledger{
+		ids: make([]atomic.Uint64, size), entries: make([]entry, size), most: most, order: make([]atomic.Int32, most),
+	}
 }
 
 // entry is the state of one key.
 type entry struct {
 	mu       sync.Mutex
 	number   int64         // of the key
-	fields   []*register   // nil = the run has not written it
-	inserted bool          // by this run
+	fields   []*register   // by field; nil = the run has not written the field
+	inserted bool          // this run inserts the record
 	since    time.Duration // when the insert was acknowledged
-	unsure   bool          // whether the record exists: its insert or delete was not answered
+	unsure   bool          // the existence of the record is unknown: its insert or delete was not answered
 	deleted  time.Duration // when the delete was acknowledged; 0 = it was not
-	deleting time.Duration // when it began
+	deleting time.Duration // when the delete began
 }
 
-// register is the state of one field: every version that a read may return.
+// register is the state of one field: the versions that a read may return.
 type register struct {
-	live     []write
-	space    [2]write       // of live, mostly
-	gone     [2]overwritten // the last ones, in a ring
-	next     int            // in gone
-	initial  time.Duration  // when the value from before the run was overwritten for certain; 0 = it was not
-	forgot   time.Duration  // when the last one was overwritten that the ring lost
-	unjudged bool           // there were too many concurrent writes
+	live     []write        // versions that may be the current one
+	space    [2]write       // initial memory of live
+	gone     [2]overwritten // a ring of the last overwritten versions
+	next     int            // index in gone of the next one
+	initial  time.Duration  // when the value from before the run was certainly overwritten; 0 = not yet
+	forgot   time.Duration  // when the last version was overwritten that is no longer in gone
+	unjudged bool           // there were too many concurrent writes to know the versions
 }
 
-// write is one that may be the current one. ended is never, where it is in
-// flight or its outcome is unknown.
+// write is a version that may be the current one. ended is never if the write is in flight or its outcome
+// is unknown.
 type write struct {
 	version      uint64
 	began, ended time.Duration
 }
 
+// overwritten is a version that was certainly overwritten at a time.
 type overwritten struct {
 	version uint64
 	at      time.Duration
 }
 
-const mostLive = 64
+const mostLive = 64 // versions of a register
 
-// find returns the entry of a key; nil where it has none.
+// find returns the entry of a key; nil = it has none.
 func (l *ledger) find(id uint64) *entry {
 	if l == nil {
 		return nil
@@ -88,8 +91,8 @@ func (l *ledger) find(id uint64) *entry {
 	}
 }
 
-// open returns the entry of a key that is about to be written; nil where it is
-// not of the sample. No key enters later than at its first write.
+// open returns the entry of a key that is about to be written; nil = the key is not in the sample. A key
+// that is not in the sample at its first write never enters it.
 func (l *ledger) open(id uint64, number int64, fields int, insert bool) *entry {
 	e := l.find(id)
 	if e != nil || l == nil {
@@ -106,7 +109,7 @@ func (l *ledger) open(id uint64, number int64, fields int, insert bool) *entry {
 	for at := id & last; ; at = (at + 1) & last {
 		e = &l.entries[at]
 		if l.ids[at].Load() == 0 {
-			e.mu.Lock() // before its id is seen
+			e.mu.Lock() // before find can return the entry
 			if l.ids[at].CompareAndSwap(0, id) {
 				e.number, e.fields, e.inserted, e.unsure = number, make([]*register, fields), insert, insert
 				e.mu.Unlock()
@@ -115,13 +118,13 @@ func (l *ledger) open(id uint64, number int64, fields int, insert bool) *entry {
 			}
 			e.mu.Unlock()
 		}
-		if l.ids[at].Load() == id { // another worker was faster
+		if l.ids[at].Load() == id { // another worker has opened it meanwhile
 			return e
 		}
 	}
 }
 
-// len is how many keys have an entry.
+// len returns the number of entries, for at.
 func (l *ledger) len() int64 {
 	if l == nil {
 		return 0
@@ -129,7 +132,7 @@ func (l *ledger) len() int64 {
 	return min(l.used.Load(), l.most)
 }
 
-// at returns the i-th entry, or nil.
+// at returns the i-th entry; nil = another worker is opening it, or had opened it before.
 func (l *ledger) at(i int64) *entry {
 	place := l.order[i].Load()
 	if place == 0 {
@@ -138,7 +141,7 @@ func (l *ledger) at(i int64) *entry {
 	return &l.entries[place-1]
 }
 
-// begin notes a write of fields, before it is sent.
+// begin records that a write of fields starts. Call it before the write is sent.
 func (e *entry) begin(fields []int, version uint64, now time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -156,8 +159,7 @@ func (e *entry) begin(fields []int, version uint64, now time.Duration) {
 	}
 }
 
-// settle notes how a write ended: done, refused, or, where it is neither,
-// unknown.
+// settle records the outcome of a write: done, refused or, if it is neither, unknown.
 func (e *entry) settle(fields []int, version uint64, now time.Duration, done, refused bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -171,14 +173,14 @@ func (e *entry) settle(fields []int, version uint64, now time.Duration, done, re
 	}
 }
 
-// remove begins to delete the record.
+// remove records that a delete of the record starts.
 func (e *entry) remove(now time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.deleting = now
 }
 
-// removed notes how a delete ended.
+// removed records the outcome of a delete.
 func (e *entry) removed(now time.Duration, done bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -189,19 +191,19 @@ func (e *entry) removed(now time.Duration, done bool) {
 	}
 }
 
-// insert notes how an insert ended.
+// insert records the outcome of an insert.
 func (e *entry) insert(now time.Duration, done bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.since, e.unsure = now, !done
 }
 
-// exists reports whether a read that began then must find the record.
+// exists reports whether a read that started at began must find the record.
 func (e *entry) exists(began time.Duration) bool {
 	return !e.unsure && e.deleting == 0 && e.since <= began
 }
 
-// gone reports whether a read that started at began may miss the record: the record was certainly
+// gone reports whether a read that started at began must not find the record: the record was certainly
 // deleted, and no later write may have created it again.
 func (e *entry) gone(began time.Duration) bool {
 	if e.deleted == 0 || e.deleted > began {
@@ -220,6 +222,7 @@ func (e *entry) gone(began time.Duration) bool {
 	return true
 }
 
+// remove removes a refused version.
 func (r *register) remove(version uint64) {
 	for i := range r.live {
 		if r.live[i].version == version {
@@ -229,8 +232,7 @@ func (r *register) remove(version uint64) {
 	}
 }
 
-// acknowledge notes that a write is done: each that ended before it began is
-// overwritten.
+// acknowledge records that a write is done. It overwrote each write that had ended before it began.
 func (r *register) acknowledge(version uint64, now time.Duration) {
 	began := never
 	for i := range r.live {
@@ -239,7 +241,7 @@ func (r *register) acknowledge(version uint64, now time.Duration) {
 		}
 	}
 	if began == never {
-		return // it was not noted
+		return // there was no room in live
 	}
 	if r.initial == 0 {
 		r.initial = now
@@ -264,8 +266,8 @@ const (
 	readStale
 )
 
-// judge returns whether a read that began then may show a version, of which mask
-// has the bits that are known. known is false for a value without a version.
+// judge reports whether a read that started at began may return a version. mask has the bits of the
+// version that the value contains. known is false for a value without a version.
 func (r *register) judge(version, mask uint64, known bool, began time.Duration) int {
 	if r == nil || r.unjudged {
 		return readUnknown

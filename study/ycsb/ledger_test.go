@@ -15,9 +15,8 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// A correct store is never accused, however calls overlap: 16 workers contend
-// for 20 records, replies come late, some are lost, of writes that were done and
-// of writes that were not.
+// TestCorrectStoreIsNotAccused: a correct store has no wrong result, however calls overlap: 16 workers contend for 20
+// records, and replies are late or lost, of executed writes and of others.
 func TestCorrectStoreIsNotAccused(t *testing.T) {
 	for _, all := range []string{"writeallfields=false", "writeallfields=true"} {
 		c := config(t, "recordcount=20", "threadcount=16", "operationcount=6000", "readproportion=0.5", "updateproportion=0.3", "readmodifywriteproportion=0.15",
@@ -71,9 +70,8 @@ func TestCorrectStoreIsNotAccused(t *testing.T) {
 	}
 }
 
-// Every value that a read may return is allowed, and no other.
-// Shards that write one table have different nonces, whichever of them starts earlier:
-// otherwise each takes the other's versions for its own, and accuses a correct store.
+// TestNoncesOfShardsDiffer: shards of one table have different nonces, whichever of them starts earlier. Otherwise each
+// would take the other's versions for its own, and report a correct store as wrong.
 func TestNoncesOfShardsDiffer(t *testing.T) {
 	start := time.UnixMilli(1_795_000_000_000)
 	for of := int64(1); of <= 7; of++ {
@@ -88,6 +86,7 @@ func TestNoncesOfShardsDiffer(t *testing.T) {
 	}
 }
 
+// TestRegister: exactly the values that a read may return are accepted.
 func TestRegister(t *testing.T) {
 	const full = 1<<versionBits - 1
 	var e entry
@@ -128,7 +127,7 @@ func TestRegister(t *testing.T) {
 	judge("5 may be done later", 5, 150, readFits)
 }
 
-// The first keys are remembered, and a share of the others.
+// TestLedgerSample: the ledger contains the first keys, and a share of the others.
 func TestLedgerSample(t *testing.T) {
 	const keys = 100_000
 	l := newLedger(keys)
@@ -182,6 +181,32 @@ func TestLoadReadsDifferentRecords(t *testing.T) {
 		if got := r.Answers().ReadBack; int64(len(read)) != want || got != want {
 			t.Errorf("of %d records %d were read back, and %d are reported; want %d", n, len(read), got, want)
 		}
+	}
+}
+
+// TestFailedInsertsAreNotClaimed: a record whose insert failed, and which does not exist, is not among the inserted
+// records that were read back.
+func TestFailedInsertsAreNotClaimed(t *testing.T) {
+	c := config(t, "insertproportion=0.1")
+	table, err := loaded(t, c).Table(t.Context(), c.TableSpec(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := newWorkload(c, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := table.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.ledger = newLedger(c.Records)
+	for number, isStored := range map[int64]bool{c.Records - 1: true, c.Records: false} {
+		w.ledger.open(keyID(c.appendKey(nil, number)), number, len(w.fields), true).insert(1, isStored)
+	}
+	r := &Report{Config: c}
+	if err := r.readLedger(t.Context(), []*worker{w.worker(conn, 0)}); err != nil || r.back.KeysInserted != 1 || r.back.Missing != 0 {
+		t.Errorf("%v, %+v", err, r.back)
 	}
 }
 

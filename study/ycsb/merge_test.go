@@ -2,6 +2,7 @@ package ycsb_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,7 +16,7 @@ import (
 	"github.com/barograph/barograph/study/ycsb"
 )
 
-// aPoint made of times in ms, that began so long after a fixed instant.
+// aPoint returns a sample with times in ms, which began some time after a fixed one.
 func aPoint(shard string, after time.Duration, times ...int) run.Sample {
 	h := measure.NewHistogram()
 	for _, t := range times {
@@ -53,8 +54,7 @@ func folder(t *testing.T, points ...run.Sample) string {
 	return dir
 }
 
-// Merging loses no count: the histogram of two clients is that of all their
-// operations, and so are its percentiles.
+// TestMergeIsLossless: the merged histogram of two clients is that of all their operations, and so are its percentiles.
 func TestMergeIsLossless(t *testing.T) {
 	a, b, all := []int{}, []int{}, measure.NewHistogram()
 	for i := range 1000 {
@@ -90,8 +90,8 @@ func TestMergeIsLossless(t *testing.T) {
 	}
 }
 
-// Folders of engines that were measured one after the other have each their own client
-// overhead: its samples are repetitions, not clients that ran at one time.
+// TestMergeKeepsRunsApart: the samples of the client overhead from folders of successive measurements are repetitions, not
+// those of clients that ran at the same time.
 func TestMergeKeepsRunsApart(t *testing.T) {
 	_, points, err := ycsb.Merge([]string{folder(t, aPoint("", 0, 1, 2, 3)), folder(t, aPoint("", time.Hour, 4, 5)), folder(t, aPoint("", 2*time.Hour, 6))})
 	if err != nil || len(points) != 3 {
@@ -107,8 +107,8 @@ func TestMergeKeepsRunsApart(t *testing.T) {
 	}
 }
 
-// Two clients that measured two engines one after the other have measured the client overhead four
-// times, each by itself.
+// TestMergeOfTwoEngines: two clients that measured two engines one after the other have measured the client overhead four
+// times, independently.
 func TestMergeOfTwoEngines(t *testing.T) {
 	of := func(engine, shard string, after time.Duration) run.Sample {
 		s := aPoint(shard, after, 1, 2)
@@ -145,7 +145,61 @@ func TestMergeOfTwoEngines(t *testing.T) {
 	}
 }
 
-// What one client found wrong is wrong, and has no times.
+// TestMergeOfSomeShards: a merged sample names the clients whose folders are missing. Runs with different targets are
+// different cells.
+func TestMergeOfSomeShards(t *testing.T) {
+	at := func(shard string, target float64) run.Sample {
+		s := aPoint(shard, 0, 1, 2)
+		s.Cell = run.MixCell("postgres", "columns", "workloada", 8, target, shard)
+		return s
+	}
+	var dirs []string
+	for _, s := range []run.Sample{at("1/3", 100), at("3/3", 100), at("1/3", 200), at("2/3", 200), at("3/3", 200)} {
+		dirs = append(dirs, folder(t, s))
+	}
+	_, samples, err := ycsb.Merge(dirs)
+	if err != nil || len(samples) != 2 {
+		t.Fatalf("%+v, %v", samples, err)
+	}
+	for i, want := range []string{"[without the shards 2/3: operations and throughput are those of the other clients]", "[]"} {
+		if s := samples[i]; fmt.Sprint(s.Warnings) != want || s.Cell.Number("target_ops_s") != float64(200+400*i) {
+			t.Errorf("%s: %q", s.Cell, s.Warnings)
+		}
+	}
+}
+
+// TestMergeKeepsHistories: a history that breaks a promise makes the merged sample wrong, and is the one that it has.
+// Its file is that of its folder. Findings of all folders are kept.
+func TestMergeKeepsHistories(t *testing.T) {
+	good, bad := aPoint("1/2", 0, 1, 2), aPoint("2/2", 0, 1, 2)
+	good.History = &run.HistoryCheck{File: "histories/good"}
+	bad.History = &run.HistoryCheck{File: "histories/bad", Promises: []run.PromiseResult{{Promised: true, Violations: 1}}}
+	bad = bad.Judge(nil, answer.Proof{}, &answer.Diff{Problem: "broken 1 times"})
+	dirs := []string{folder(t, good), folder(t, bad)}
+	for i, dir := range dirs {
+		file := filepath.Join(dir, "run.json")
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		finding := fmt.Sprintf(`{"findings": ["finding %d"],`, i)
+		if err := os.WriteFile(file, []byte(strings.Replace(string(text), "{", finding, 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, samples, err := ycsb.Merge(dirs)
+	if err != nil || len(samples) != 1 {
+		t.Fatalf("%+v, %v", samples, err)
+	}
+	if s := samples[0]; s.Verdict != run.Wrong || s.Problem != "broken 1 times" || s.History.File != filepath.Join(dirs[1], "histories/bad") {
+		t.Errorf("%+v, %+v", s, s.History)
+	}
+	if fmt.Sprint(r.Findings) != "[finding 0 finding 1]" {
+		t.Errorf("%q", r.Findings)
+	}
+}
+
+// TestMergeKeepsWhatIsWrong: a result that one client found wrong is wrong, and has no times.
 func TestMergeKeepsWhatIsWrong(t *testing.T) {
 	bad := aPoint("2/2", 0, 1, 2)
 	bad.Answers = &run.Answers{Succeeded: 1, Wrong: 1, Found: 1}
@@ -188,7 +242,7 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
-// Runs with faults stand side by side, as each was.
+// TestMergeKeepsFaults: runs with faults stay separate samples.
 func TestMergeKeepsFaults(t *testing.T) {
 	var dirs []string
 	for _, shard := range []string{"", ""} {

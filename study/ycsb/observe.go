@@ -15,40 +15,41 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Server has the observable properties of an engine's server during a run.
+// Server has what an engine's server reports during a run.
 type Server struct {
-	Metrics func(ctx context.Context) (engine.Metrics, error) // nil = the server reports none
+	Metrics    func(ctx context.Context) (engine.Metrics, error)     // nil = the server reports none
+	Statements func(ctx context.Context) ([]engine.Statement, error) // nil = the server lists none
 
-	Statements func(ctx context.Context) ([]engine.Statement, error) // nil = likewise
-
-	PIDs []int32                     // its processes, where they are this machine's
-	Tell func(counted []run.Counter) // is called at each look with what it counted since the last one; nil = nobody
+	PIDs       []int32                     // its processes on this machine
+	OnCounters func(counted []run.Counter) // receives the change of the counters at each sample; nil = not called
 }
 
-// observer watches the client, the server and the machine during a run.
+// observer measures the client, the server and the machine during a run.
 type observer struct {
 	Server
 	client    *measure.ClientMeter
 	processes *measure.ProcessMeter
 	machine   *measure.MachineMeter
-	before    engine.Metrics
-	last      engine.Metrics         // of the last look
-	waits     map[engine.Session]int // by kind and what; Count is 0
-	looks     int
+	before    engine.Metrics         // at the start
+	last      engine.Metrics         // at the last sample
+	waits     map[engine.Session]int // sum of the sessions of all samples, by a session whose Count is 0
+	samples   []run.SessionSample
 	began     time.Time
-	over      []run.SessionSample
-	executed  []engine.Statement // until the run began
+	executed  []engine.Statement // before the run
 	unlisted  error              // why the server listed no statements
-	failed    error              // why the server reported nothing; the first
+	failed    error              // the first error of the server's metrics
 
 	done chan struct{}
 	all  sync.WaitGroup
 }
 
-// lookEvery is the time between two looks: a server notices neither.
-const lookEvery = time.Second
+// The times of an observation.
+const (
+	sampleEvery   = time.Second     // so rarely that it does not slow down the server
+	answersWithin = 5 * time.Second // limit of a request for metrics or statements
+)
 
-// observe begins to watch, after the warm-up.
+// observe starts to observe, after the warm-up.
 func observe(ctx context.Context, s Server, warmup time.Duration) (*observer, error) {
 	o := &observer{Server: s, waits: map[engine.Session]int{}, done: make(chan struct{})}
 	ctx = context.WithoutCancel(ctx)
@@ -90,61 +91,66 @@ func (o *observer) watch(ctx context.Context, warmup time.Duration) {
 			return
 		}
 	}
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(sampleEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-o.done:
 			return
 		case <-tick.C:
-			o.look(ctx)
+			o.sample(ctx)
 		}
 	}
 }
 
-func (o *observer) look(ctx context.Context) {
+// sample reads the server's metrics. After an error there are no further samples.
+func (o *observer) sample(ctx context.Context) {
 	if o.processes != nil {
 		o.processes.Sample(ctx)
 	}
 	if o.Metrics == nil || o.failed != nil {
 		return
 	}
-	o.looks++
 	m := o.ask(ctx)
-	if o.Tell != nil && o.failed == nil {
-		o.Tell(grown(o.last, m))
+	if o.failed != nil {
+		return
+	}
+	if o.OnCounters != nil {
+		o.OnCounters(increase(o.last, m))
 		o.last = m
 	}
-	look := run.SessionSample{At: time.Since(o.began)}
+	sample := run.SessionSample{At: time.Since(o.began)}
 	for _, s := range m.Sessions {
 		n := s.Count
 		s.Count = 0
 		o.waits[s] += n
-		look.Sessions = append(look.Sessions, run.SessionWait{Kind: string(s.Wait), Event: s.What, Sessions: float64(n)})
+		wait := run.SessionWait{Kind: string(s.Wait), Event: s.What, Sessions: float64(n)}
+		sample.Sessions = append(sample.Sessions, wait)
 	}
-	o.over = append(o.over, look)
+	o.samples = append(o.samples, sample)
 }
 
-// mostStatements is how many statements a run keeps.
+// mostStatements is the number of statements that a report has.
 const mostStatements = 12
 
-// statements lists the server's statements until now; none = it does not report them.
+// statements lists the statements that the server has executed until now; nil = it does not list them.
 func (o *observer) statements(ctx context.Context) []engine.Statement {
 	if o.Statements == nil || o.unlisted != nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, answersWithin)
 	defer cancel()
 	var all []engine.Statement
 	all, o.unlisted = o.Statements(ctx)
 	return all
 }
 
+// ask reads the server's metrics; zero after an error.
 func (o *observer) ask(ctx context.Context) engine.Metrics {
 	if o.Metrics == nil || o.failed != nil {
 		return engine.Metrics{}
 	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, answersWithin)
 	defer cancel()
 	m, err := o.Metrics(ctx)
 	if err != nil {
@@ -153,13 +159,13 @@ func (o *observer) ask(ctx context.Context) engine.Metrics {
 	return m
 }
 
-// stop ends the observation and adds its results to the report. The method counters reads the
-// server's counts later, because servers report them when connections are closed.
+// stop ends the observation and adds its results to the report. The method counters reads the server's
+// counters later, because some servers update them only when connections are closed.
 func (o *observer) stop(ctx context.Context, r *Report) (err error) {
 	ctx = context.WithoutCancel(ctx)
 	close(o.done)
 	o.all.Wait()
-	if o.client != nil { // else the run ended in its warm-up
+	if o.client != nil { // otherwise the run ended in its warm-up
 		r.Client, err = o.client.Stop()
 	}
 	if o.machine != nil {
@@ -184,12 +190,13 @@ func (o *observer) server(ctx context.Context) *run.ServerLoad {
 	if o.Metrics == nil && o.processes == nil {
 		return nil
 	}
-	out := &run.ServerLoad{SessionSampleCount: o.looks, SessionSamples: o.over}
+	out := &run.ServerLoad{SessionSampleCount: len(o.samples), SessionSamples: o.samples}
 	if o.processes != nil {
 		out.Local, out.Used = true, o.processes.Stop(ctx)
 	}
 	for s, n := range o.waits {
-		out.Waits = append(out.Waits, run.SessionWait{Kind: string(s.Wait), Event: s.What, Sessions: float64(n) / float64(o.looks)})
+		mean := float64(n) / float64(len(o.samples))
+		out.Waits = append(out.Waits, run.SessionWait{Kind: string(s.Wait), Event: s.What, Sessions: mean})
 	}
 	slices.SortFunc(out.Waits, func(a, b run.SessionWait) int {
 		return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.Event, b.Event))
@@ -197,31 +204,33 @@ func (o *observer) server(ctx context.Context) *run.ServerLoad {
 	return out
 }
 
-// counters completes what stop returned.
+// counters adds the change of the server's counters to the result of stop. Its error is a warning.
 func (o *observer) counters(ctx context.Context, into *run.ServerLoad) error {
 	if into == nil || o.Metrics == nil {
 		return nil
 	}
 	after := o.ask(context.WithoutCancel(ctx))
 	if o.failed != nil {
-		return fmt.Errorf("the server's own metrics were not available: %s", strings.Join(strings.Fields(o.failed.Error()), " "))
+		oneLine := strings.Join(strings.Fields(o.failed.Error()), " ")
+		return fmt.Errorf("the server's own metrics were not available: %s", oneLine)
 	}
-	into.Counters = append(into.Counters, grown(o.before, after)...)
+	into.Counters = append(into.Counters, increase(o.before, after)...)
 	if o.unlisted != nil {
 		return fmt.Errorf("the server's statements were not available: %w", o.unlisted)
 	}
 	return nil
 }
 
-// grown is what a server counted between two moments.
-func grown(before, after engine.Metrics) (out []run.Counter) {
+// increase returns the change of a server's counters between two times.
+func increase(before, after engine.Metrics) (out []run.Counter) {
 	for _, t := range after.Since(&before) {
 		out = append(out, run.Counter(t))
 	}
 	return out
 }
 
-// statementsSince is what was carried out since an earlier moment, the longest in all first.
+// statementsSince returns the statements that were executed since an earlier time, with their counts and times since
+// then, the longest total time first.
 func statementsSince(before, after []engine.Statement) (out []engine.Statement) {
 	earlier := map[string]engine.Statement{}
 	for _, s := range before {

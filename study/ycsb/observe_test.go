@@ -14,7 +14,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// A run tells what the server's counts grew by and what its sessions waited for.
+// TestServerIsWatched: a run reports the increase of the server's counters and what its sessions waited for.
 func TestServerIsWatched(t *testing.T) {
 	var asked atomic.Int64
 	metrics := func(context.Context) (engine.Metrics, error) {
@@ -25,7 +25,7 @@ func TestServerIsWatched(t *testing.T) {
 		}, nil
 	}
 	var looks [][]run.Counter
-	r := watchedBy(t, Server{Metrics: metrics, Tell: func(c []run.Counter) { looks = append(looks, c) }})
+	r := watchedBy(t, Server{Metrics: metrics, OnCounters: func(c []run.Counter) { looks = append(looks, c) }})
 	s := r.Server
 	if len(looks) != s.SessionSampleCount || len(looks) == 0 || len(looks[0]) != 2 || looks[0][0].Value != 100 {
 		t.Errorf("it was reported %v", looks)
@@ -42,11 +42,30 @@ func TestServerIsWatched(t *testing.T) {
 	}
 }
 
-// A server that tells nothing does not make the run fail, and is warned of.
-func TestServerThatTellsNothing(t *testing.T) {
+// TestServerWithoutMetrics: a server that reports no metrics does not fail the run, which has a warning.
+func TestServerWithoutMetrics(t *testing.T) {
 	r := watched(t, func(context.Context) (engine.Metrics, error) { return engine.Metrics{}, errors.New("no\n\tpermission") })
 	if r.Err() != nil || !slices.Contains(r.Warnings, "the server's own metrics were not available: no permission") {
 		t.Errorf("%v, %q", r.Err(), r.Warnings)
+	}
+}
+
+// TestFailedSampleIsNotCounted: means are over the samples that the server answered.
+func TestFailedSampleIsNotCounted(t *testing.T) {
+	calls := 0
+	metrics := func(context.Context) (engine.Metrics, error) {
+		if calls++; calls > 1 {
+			return engine.Metrics{}, errors.New("no connection")
+		}
+		return engine.Metrics{Sessions: []engine.Session{{Wait: engine.OnCPU, What: "running", Count: 3}}}, nil
+	}
+	o := &observer{Server: Server{Metrics: metrics}, waits: map[engine.Session]int{}}
+	for range 3 {
+		o.sample(t.Context())
+	}
+	s := o.server(t.Context())
+	if calls != 2 || s.SessionSampleCount != 1 || len(s.SessionSamples) != 1 || s.Waits[0].Sessions != 3 {
+		t.Errorf("%d calls, %+v", calls, s)
 	}
 }
 

@@ -15,19 +15,18 @@ import (
 
 var errLost = errors.New("connection reset")
 
-// mortal is a server that dies once, in its calls-th call, and comes back after
-// a while; connections that were open then stay broken. An insert that is its
-// last call is done, and its reply is lost.
+// mortal is a server that fails once, in its calls-th call, and is available again after a time. Connections that were
+// open then stay broken. The server executes its last call, but the reply is lost.
 type mortal struct {
 	calls   int64
-	away    time.Duration // 0 = for ever
+	away    time.Duration // how long it is not available; 0 = for ever
 	called  atomic.Int64
 	died    atomic.Bool
 	back    atomic.Bool
 	refused atomic.Int64 // attempts to connect
 }
 
-// call reports whether a call reaches the server, and whether its reply comes back.
+// call reports whether a call reaches the server, and whether the client receives the reply.
 func (m *mortal) call(bornAfter bool) (reached, replied bool) {
 	if m.called.Add(1) == m.calls {
 		m.died.Store(true)
@@ -79,8 +78,8 @@ func (m *mortal) records(r *kv.Records) *kv.Records {
 	return &out
 }
 
-// Programs that keep a broken connection fail in microseconds, and count that
-// as work: 410,813 operations a second of 21,000.
+// TestLostConnectionsAreOpenedAnew: a program that keeps a broken connection fails in microseconds, and counts failures
+// as operations: 410,813 operations per second instead of 21,000.
 func TestLostConnectionsAreOpenedAnew(t *testing.T) {
 	c := config(t, "workload=core", "operationcount=20000", "dataintegrity=true")
 	m := &mortal{calls: 5000, away: 30 * time.Millisecond}
@@ -97,7 +96,7 @@ func TestLostConnectionsAreOpenedAnew(t *testing.T) {
 	}
 }
 
-// What the lost reply of an insert may have written is no duplicate.
+// TestLoadOutlivesItsServer: a record whose insert was executed without a reply is no duplicate.
 func TestLoadOutlivesItsServer(t *testing.T) {
 	for _, batch := range []string{"batchsize=1", "batchsize=10"} {
 		for _, calls := range []int64{1, 17, 60} {
@@ -114,7 +113,7 @@ func TestLoadOutlivesItsServer(t *testing.T) {
 	}
 }
 
-// A server that stays away ends the run, and operationcount is not burned on it.
+// TestOutageEndsTheRun: a server that stays away ends the run, before failures use up operationcount.
 func TestOutageEndsTheRun(t *testing.T) {
 	c := config(t, "maxoutage=1", "operationcount=1000000")
 	m := &mortal{calls: 500}
@@ -128,7 +127,7 @@ func TestOutageEndsTheRun(t *testing.T) {
 	if n := m.refused.Load(); n > 100 {
 		t.Errorf("%d attempts to connect in a second by 4 workers: no pause between", n)
 	}
-	// maxexecutiontime ends it, too, at once.
+	// maxexecutiontime ends the run, too, without a delay.
 	c = config(t, "maxexecutiontime=1", "operationcount=0")
 	r, err = Run(t.Context(), wrapped{loaded(t, c), (&mortal{calls: 500}).records}, c, Options{})
 	if err != nil || code(r.Err()) != fault.Incomplete || r.all(statusError) > 4 {
@@ -136,7 +135,7 @@ func TestOutageEndsTheRun(t *testing.T) {
 	}
 }
 
-// An engine that answers nothing but errors is not asked as fast as it fails.
+// TestEndlessErrorsEndTheRun: if an engine returns only errors, workers pause between requests, and the run ends.
 func TestEndlessErrorsEndTheRun(t *testing.T) {
 	never := conns(func(c *kv.Conn) {
 		c.InsertMany = nil
@@ -148,7 +147,7 @@ func TestEndlessErrorsEndTheRun(t *testing.T) {
 	}
 }
 
-// Reads and updates are tried again, and those that succeed then are counted apart.
+// TestRetries: failed reads and updates are repeated, and those that then succeed are counted separately.
 func TestRetries(t *testing.T) {
 	calls := atomic.Int64{}
 	seldom := conns(func(c *kv.Conn) {

@@ -21,70 +21,70 @@ type Measurement struct {
 	Measurement string  `json:"measurement"`
 	Value       float64 `json:"value"`
 
-	whole bool // the value is a count
+	isWhole bool // the value is a whole number
 }
 
-// Measurements returns the report in YCSB's terms and order. If results are wrong, missing or were
-// not checked, it has only counts.
+// Measurements returns the report in YCSB's terms and order. If results are wrong, missing or
+// unchecked, it has only counts.
 func (r *Report) Measurements() []Measurement {
 	var out []Measurement
-	whole := func(metric, what string, n int64) {
-		out = append(out, Measurement{metric, what, float64(n), true})
+	count := func(metric, measurement string, n int64) {
+		out = append(out, Measurement{metric, measurement, float64(n), true})
 	}
-	part := func(metric, what string, x float64) {
-		out = append(out, Measurement{metric, what, x, false})
+	number := func(metric, measurement string, x float64) {
+		out = append(out, Measurement{metric, measurement, x, false})
 	}
 	timed := r.timed()
 	if timed {
-		whole("OVERALL", "RunTime(ms)", r.Result.Elapsed.Milliseconds())
-		part("OVERALL", "Throughput(ops/sec)", r.Throughput())
+		count("OVERALL", "RunTime(ms)", r.Result.Elapsed.Milliseconds())
+		number("OVERALL", "Throughput(ops/sec)", r.Throughput())
 	}
 	if r.Config.Target > 0 {
-		whole("OVERALL", "Unstarted", r.Result.Unstarted)
+		count("OVERALL", "Unstarted", r.Result.Unstarted)
 	}
 	if n := r.Operations(); !timed || n != r.Succeeded() || r.Reconnects > 0 {
-		whole("OVERALL", "Attempts", n)
-		whole("OVERALL", "Succeeded", r.Succeeded())
-		whole("OVERALL", "Reconnects", r.Reconnects)
-		whole("OVERALL", "Outage(ms)", r.Outage.Milliseconds())
+		count("OVERALL", "Attempts", n)
+		count("OVERALL", "Succeeded", r.Succeeded())
+		count("OVERALL", "Reconnects", r.Reconnects)
+		count("OVERALL", "Outage(ms)", r.Outage.Milliseconds())
 	}
 	if r.Retries > 0 {
-		whole("OVERALL", "Retries", r.Retries)
+		count("OVERALL", "Retries", r.Retries)
 	}
 	if r.Resume {
-		whole("INSERT", "Existing", r.Skipped)
+		count("INSERT", "Existing", r.Skipped)
 	}
 	for kind, name := range kinds() {
 		out = r.operation(out, name, r.Result.Groups[kind])
 	}
 	if t := r.Transfers; t != nil {
 		name := kinds()[opTransfer]
-		whole(name, "Conflicts", t.Aborted)
-		whole(name, "Unknown", t.Unknown)
-		whole(name, "Sum", t.Sum)
-		whole(name, "AccountsOff", t.Unexplained)
+		count(name, "Conflicts", t.Aborted)
+		count(name, "Unknown", t.Unknown)
+		count(name, "Sum", t.Sum)
+		count(name, "AccountsOff", t.Unexplained)
 	}
 	if timed && r.Cleanup.Count() > 0 {
 		out = r.latencies(out, "CLEANUP", r.Cleanup)
 	}
-	for _, of := range []string{"S_Go", "s"} { // YCSB names each collector, then their sum
-		whole("TOTAL_GC"+of, "Count", r.Client.GCs)
-		of = strings.TrimSuffix(strings.TrimPrefix(of, "S"), "s")
-		whole("TOTAL_GC_TIME"+of, "Time(ms)", r.Client.GCPause.Milliseconds())
-		part("TOTAL_GC_TIME_%"+of, "Time(%)", 100*share(r.Client.GCPause, r.Client.Wall))
+	// YCSB lists each garbage collector, then their sum. Go has one collector.
+	for _, x := range []struct{ count, suffix string }{{"TOTAL_GCS_Go", "_Go"}, {"TOTAL_GCs", ""}} {
+		count(x.count, "Count", r.Client.GCs)
+		count("TOTAL_GC_TIME"+x.suffix, "Time(ms)", r.Client.GCPause.Milliseconds())
+		number("TOTAL_GC_TIME_%"+x.suffix, "Time(%)", 100*share(r.Client.GCPause, r.Client.Wall))
 	}
 	return out
 }
 
-func share(part, whole time.Duration) float64 {
-	if whole <= 0 {
+func share(part, total time.Duration) float64 {
+	if total <= 0 {
 		return 0
 	}
-	return float64(part) / float64(whole)
+	return float64(part) / float64(total)
 }
 
-// operation appends one kind of operation: those that succeeded, how often each
-// outcome occurred, those that failed.
+// operation appends one kind of operation: the times of the successful ones, the number of each outcome,
+// and the times of the failed ones.
 func (r *Report) operation(out []Measurement, name string, groups []*pace.OutcomeTimes) []Measurement {
 	failed, counts := map[string]*pace.OutcomeTimes{}, []Measurement(nil)
 	var order []string
@@ -107,7 +107,7 @@ func (r *Report) operation(out []Measurement, name string, groups []*pace.Outcom
 			failed[suffix] = all
 			order = append(order, suffix)
 		}
-		_ = all.Service.Merge(g.Service) // both have one range
+		_ = all.Service.Merge(g.Service) // both have the same range
 		_ = all.Response.Merge(g.Response)
 	}
 	if len(counts) == 0 {
@@ -184,7 +184,7 @@ func (r *Report) WriteText(to io.Writer) error {
 	w := bufio.NewWriter(to)
 	for _, m := range r.Measurements() {
 		value := strconv.FormatFloat(m.Value, 'f', -1, 64)
-		if !m.whole && !strings.Contains(value, ".") {
+		if !m.isWhole && !strings.Contains(value, ".") {
 			value += ".0"
 		}
 		fmt.Fprintf(w, "[%s], %s, %s\n", m.Metric, m.Measurement, value)
@@ -192,7 +192,7 @@ func (r *Report) WriteText(to io.Writer) error {
 	return w.Flush()
 }
 
-// logged is an interval of a run, kept for the logs.
+// logged is an interval of a run, for WriteLogs.
 type logged struct {
 	from, to time.Duration // since the end of the warm-up
 	groups   [][]*pace.OutcomeTimes
@@ -205,21 +205,23 @@ func (r *Report) WriteLogs() (err error) {
 	if !r.timed() {
 		return nil
 	}
+	service := func(g *pace.OutcomeTimes) *measure.Histogram { return g.Service }
+	response := func(g *pace.OutcomeTimes) *measure.Histogram { return g.Response }
 	for kind, name := range kinds() {
 		if r.Result.Groups[kind][statusOK] == nil {
 			continue
 		}
 		if r.Config.Times != "intended" {
-			err = errors.Join(err, r.log(name, kind, func(g *pace.OutcomeTimes) *measure.Histogram { return g.Service }))
+			err = errors.Join(err, r.writeLog(name, kind, service))
 		}
 		if r.Config.Times != "op" {
-			err = errors.Join(err, r.log("Intended-"+name, kind, func(g *pace.OutcomeTimes) *measure.Histogram { return g.Response }))
+			err = errors.Join(err, r.writeLog("Intended-"+name, kind, response))
 		}
 	}
 	return err
 }
 
-func (r *Report) log(name string, kind int, times func(g *pace.OutcomeTimes) *measure.Histogram) (err error) {
+func (r *Report) writeLog(name string, kind int, times func(g *pace.OutcomeTimes) *measure.Histogram) (err error) {
 	f, err := os.Create(r.Config.HdrPath + name + ".hdr")
 	if err != nil {
 		return err
@@ -232,7 +234,8 @@ func (r *Report) log(name string, kind int, times func(g *pace.OutcomeTimes) *me
 	}
 	for _, i := range r.intervals {
 		if g := i.groups[kind][statusOK]; g != nil {
-			if err := w.Write(measure.Interval{Tag: name, Start: begin.Add(i.from), End: begin.Add(i.to), Histogram: times(g)}); err != nil {
+			x := measure.Interval{Tag: name, Start: begin.Add(i.from), End: begin.Add(i.to), Histogram: times(g)}
+			if err := w.Write(x); err != nil {
 				return err
 			}
 		}
@@ -263,8 +266,10 @@ type ReportJSON struct {
 // JSON is the report, and its sample, for machines.
 func (r *Report) JSON(s run.Sample) ReportJSON {
 	out := ReportJSON{
-		Phase: "run", Engine: s.Cell.Engine, Threads: r.Threads, Ending: r.Result.Ending, Operations: r.Operations(), Verdict: s.Verdict, Answers: s.Answers,
-		Reconnects: r.Reconnects, Outage: r.Outage, Measurements: r.Measurements(), Problems: r.Problems, Warnings: r.Warnings, Right: r.Err() == nil,
+		Phase: "run", Engine: s.Cell.Engine, Threads: r.Threads, Ending: r.Result.Ending,
+		Operations: r.Operations(), Verdict: s.Verdict, Answers: s.Answers,
+		Reconnects: r.Reconnects, Outage: r.Outage, Measurements: r.Measurements(),
+		Problems: r.Problems, Warnings: r.Warnings, Right: r.Err() == nil,
 	}
 	if m := s.Measured(); m != nil {
 		out.Throughput, out.Server, out.Machine = m.Throughput, m.Server, m.Machine

@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the picture of docs/results/ycsb.md")
 
-// TestPlacementTable: every number of the table of scans by placement is that of its run folder,
-// which is kept next to it, and its picture is drawn from them.
+// TestPlacementTable: every number of the table of scans by placement is that of its run folder, and the picture is drawn
+// from the folders.
 func TestPlacementTable(t *testing.T) {
 	const docs = "../../docs/results/"
 	text, err := os.ReadFile(docs + "ycsb.md")
@@ -72,7 +72,7 @@ func TestPlacementTable(t *testing.T) {
 	}
 }
 
-// placement is what a run says of scans by placement.
+// placement has the measurements of a run of scans with a placement.
 type placement struct {
 	name, engine, placement string
 	nodes                   int
@@ -90,7 +90,7 @@ func (p placement) String() string {
 	return fmt.Sprintf("| `%s` | %s | %d | %s | %.1f | %s | %s | %s |", p.name, p.placement, p.nodes, grouped(p.records), p.requests, each, grouped(int64(p.cpu+0.5)), grouped(int64(p.rate+0.5)))
 }
 
-// placed reads a folder. What a request is, is the server's word.
+// placed reads a folder. It takes the number of requests from the counters of the server.
 func placed(t *testing.T, folder string) (p placement) {
 	t.Helper()
 	r, samples, err := run.Read(folder)

@@ -13,36 +13,35 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Ramp looks for the rate at which operations may be due until they are not done
-// as they come: the knee.
+// Ramp searches for the knee: the highest rate of due operations that the engine sustains.
 type Ramp struct {
 	First float64       // operations per second; 0 = no ramp
-	Bound time.Duration // of the 99th percentile; 0 = none
+	Bound time.Duration // limit of the 99th percentile; 0 = none
 }
 
-// Step is what was measured at a rate.
+// Step is the measurement of one rate.
 type Step struct {
-	Rate, Goodput float64 // operations per second that were due, and that succeeded
+	Rate, Goodput float64 // operations per second: due ones, successful ones
 	P99           time.Duration
 }
 
-// Ramped is what a ramp found.
+// Ramped is the result of a ramp.
 type Ramped struct {
 	Ramp
-	Steps  []Step // in the order in which they were run
-	Holds  Step   // the highest sustained rate; zero if the first rate was not sustained
-	Breaks Step   // the lowest that was not; zero where a run failed before
+	Steps        []Step // in the order in which they were run
+	Sustained    Step   // the highest sustained rate; zero if the first rate was not sustained
+	NotSustained Step   // the lowest rate that was not sustained; zero if the ramp ended before one
 }
 
 const (
 	follows    = 0.95 // the engine sustains a rate if it completes this fraction of what is due
-	steeper    = 1.5  // times the rate before
-	closeBy    = 1.1  // times the sustained rate: the search ends within this factor
-	mostSteps  = 40   // upwards
-	rampBehind = 10   // seconds of a rate, where the workload gives none
+	steeper    = 1.5  // factor between a sustained rate and the next one, while all are sustained
+	closeBy    = 1.1  // the search ends if this factor separates the sustained rate from the other one
+	mostSteps  = 40   // of a ramp
+	stepLength = 10   // seconds of each rate, if the workload has no time limit
 )
 
-func (r Ramp) holds(s Step) bool {
+func (r Ramp) sustains(s Step) bool {
 	return s.Goodput >= follows*s.Rate && (r.Bound == 0 || s.P99 <= r.Bound)
 }
 
@@ -56,18 +55,18 @@ func (r Ramp) climb(measure func(rate float64) (Step, bool)) Ramped {
 		if !ok {
 			return out
 		}
-		if out.Steps = append(out.Steps, s); r.holds(s) {
-			out.Holds = s
+		if out.Steps = append(out.Steps, s); r.sustains(s) {
+			out.Sustained = s
 		} else {
-			out.Breaks = s
+			out.NotSustained = s
 		}
 		switch {
-		case out.Breaks.Rate == 0:
+		case out.NotSustained.Rate == 0:
 			rate *= steeper
-		case out.Holds.Rate == 0 || out.Breaks.Rate <= closeBy*out.Holds.Rate:
+		case out.Sustained.Rate == 0 || out.NotSustained.Rate <= closeBy*out.Sustained.Rate:
 			return out
 		default:
-			rate = (out.Holds.Rate + out.Breaks.Rate) / 2
+			rate = (out.Sustained.Rate + out.NotSustained.Rate) / 2
 		}
 	}
 	return out
@@ -81,27 +80,27 @@ func (r Ramped) String() string {
 	switch {
 	case len(r.Steps) == 0:
 		return "nothing was measured"
-	case r.Holds.Rate == 0:
-		return "does not even hold " + at(r.Breaks)
-	case r.Breaks.Rate == 0:
-		return "held " + at(r.Holds) + ", the highest rate that was tried"
+	case r.Sustained.Rate == 0:
+		return "does not sustain even the first rate, " + at(r.NotSustained)
+	case r.NotSustained.Rate == 0:
+		return "sustains " + at(r.Sustained) + ", the highest rate that was tried"
 	}
-	broke := "what is done no longer follows"
-	if r.Breaks.Goodput >= follows*r.Breaks.Rate {
-		broke = fmt.Sprintf("the 99th percentile exceeds %s", r.Bound)
+	reason := fmt.Sprintf("less than %.0f %% of the due operations are done", 100*follows)
+	if r.NotSustained.Goodput >= follows*r.NotSustained.Rate {
+		reason = fmt.Sprintf("the 99th percentile exceeds %s", r.Bound)
 	}
-	return fmt.Sprintf("the knee: it holds %s; at %s %s", at(r.Holds), at(r.Breaks), broke)
+	return fmt.Sprintf("the knee: it sustains %s; at %s %s", at(r.Sustained), at(r.NotSustained), reason)
 }
 
-// ramp looks for the knee of a mix on a target, with the most of the threads.
+// ramp searches for the knee of a mix on a target, with the largest number of threads.
 func (s *Sweep) ramp(ctx context.Context, t *Target, m Mix) (failed error) {
 	if t.Place == engine.Memory {
-		return nil // it is run for two seconds, at any rate
+		return nil // the client overhead has no knee
 	}
 	c := *m.Config
 	c.Ramp, c.Operations, c.Rates = true, 0, nil
 	if c.Seconds == 0 {
-		c.Seconds = rampBehind
+		c.Seconds = stepLength
 	}
 	found := s.Ramp.climb(func(rate float64) (Step, bool) {
 		var goodput, p99 []float64
@@ -109,7 +108,7 @@ func (s *Sweep) ramp(ctx context.Context, t *Target, m Mix) (failed error) {
 			c.Target = rate
 			p, err := s.cell(ctx, t, Mix{m.Name, &c, m.Properties}, slices.Max(s.Threads), rep+1)
 			x := p.Measured()
-			if failed = errors.Join(ctx.Err(), overloaded(err)); failed != nil || x == nil {
+			if failed = errors.Join(ctx.Err(), exceptOverload(err)); failed != nil || x == nil {
 				return Step{}, false
 			}
 			goodput, p99 = append(goodput, x.Throughput), append(p99, float64(x.Response.P99))
@@ -117,14 +116,14 @@ func (s *Sweep) ramp(ctx context.Context, t *Target, m Mix) (failed error) {
 		return Step{Rate: rate, Goodput: measure.Median(goodput), P99: time.Duration(measure.Median(p99))}, true
 	})
 	if failed == nil {
-		s.Found(fmt.Sprintf("%s on %s with %s: %s", m.Name, t.title(), run.CountOf(int(slices.Max(s.Threads)), "thread"),
-			found))
+		threads := run.CountOf(int(slices.Max(s.Threads)), "thread")
+		s.Found(fmt.Sprintf("%s on %s with %s: %s", m.Name, t.title(), threads, found))
 	}
 	return failed
 }
 
-// overloaded is an error that is no overload, which a ramp is about.
-func overloaded(err error) error {
+// exceptOverload returns an error, or nil if it is an overload: a ramp searches for the overload.
+func exceptOverload(err error) error {
 	if errors.Is(err, errOverload) && fault.Code(err) == fault.Incomplete {
 		return nil
 	}

@@ -14,37 +14,37 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// TestRamp: the knee of engines that bear a known rate, by what they do and by their
-// latency, is found to within a tenth.
+// TestRamp: a ramp finds the knee of engines that sustain a known rate to within a tenth, by completed operations and by
+// latency.
 func TestRamp(t *testing.T) {
 	for name, c := range map[string]struct {
-		bears float64       // operations per second
-		early time.Duration // 99th percentile below that
-		late  float64       // the share of it from which it is ten times as long
-		bound time.Duration
-		knee  float64
-		says  string
+		sustains float64       // operations per second
+		early    time.Duration // 99th percentile below that
+		late     float64       // the share of it from which it is ten times as long
+		bound    time.Duration
+		knee     float64
+		says     string
 	}{
-		"what is done":           {1000, time.Millisecond, 1, 0, 1000 / follows, "the knee: it holds 1044/s"},
+		"what is done":           {1000, time.Millisecond, 1, 0, 1000 / follows, "the knee: it sustains 1044/s"},
 		"a bound":                {1000, time.Millisecond, 0.5, 5 * time.Millisecond, 500, "the 99th percentile exceeds 5ms"},
-		"a bound that is far":    {1000, time.Millisecond, 0.5, time.Second, 1000 / follows, "no longer follows"},
-		"not even the first":     {50, time.Millisecond, 1, 0, 0, "does not even hold 100/s (50/s done"},
-		"the first, but no more": {100, time.Millisecond, 1, 0, 100 / follows, "it holds 100/s"},
+		"a bound that is far":    {1000, time.Millisecond, 0.5, time.Second, 1000 / follows, "less than 95 % of the due operations are done"},
+		"not even the first":     {50, time.Millisecond, 1, 0, 0, "does not sustain even the first rate, 100/s (50/s done"},
+		"the first, but no more": {100, time.Millisecond, 1, 0, 100 / follows, "it sustains 100/s"},
 		"there is no end to it":  {math.Inf(1), time.Millisecond, 1, 0, math.Inf(1), "the highest rate that was tried"},
 	} {
 		r := Ramp{First: 100, Bound: c.bound}.climb(func(rate float64) (Step, bool) {
-			s := Step{Rate: rate, Goodput: min(rate, c.bears), P99: c.early}
-			if rate > c.late*c.bears {
+			s := Step{Rate: rate, Goodput: min(rate, c.sustains), P99: c.early}
+			if rate > c.late*c.sustains {
 				s.P99 *= 10
 			}
 			return s, true
 		})
-		held := r.Holds.Rate
+		held := r.Sustained.Rate
 		if math.IsInf(c.knee, 1) {
-			if r.Breaks.Rate != 0 || len(r.Steps) != mostSteps {
+			if r.NotSustained.Rate != 0 || len(r.Steps) != mostSteps {
 				t.Errorf("%s: %+v", name, r)
 			}
-		} else if held > c.knee || held*closeBy < c.knee && held > 0 || held == 0 != (c.knee == 0) || r.Breaks.Rate <= c.knee && c.knee > 0 || len(r.Steps) > 15 {
+		} else if held > c.knee || held*closeBy < c.knee && held > 0 || held == 0 != (c.knee == 0) || r.NotSustained.Rate <= c.knee && c.knee > 0 || len(r.Steps) > 15 {
 			t.Errorf("%s: %+v, not %.0f", name, r, c.knee)
 		}
 		if !strings.Contains(r.String(), c.says) {
@@ -53,13 +53,13 @@ func TestRamp(t *testing.T) {
 	}
 	n := 0
 	r := Ramp{First: 100}.climb(func(rate float64) (Step, bool) { n++; return Step{Rate: rate, Goodput: rate}, n < 3 })
-	if r.Holds.Rate != 150 || r.Breaks.Rate != 0 {
+	if r.Sustained.Rate != 150 || r.NotSustained.Rate != 0 {
 		t.Errorf("a run that failed: %+v", r)
 	}
 }
 
-// TestRampOverload: an overload ends a ramp and is no failure of it; samples say that they are
-// of one, and what was never started is no operation.
+// TestRampOverload: an overload ends a ramp, and is no failure. The cells of its samples name the ramp, and operations that
+// were never started do not count.
 func TestRampOverload(t *testing.T) {
 	t.Parallel() // it waits
 	c := config(t, "readproportion=1", "updateproportion=0", "maxexecutiontime=1", "maxoutage=1")

@@ -2,10 +2,13 @@ package ycsb
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/kv"
 )
 
@@ -64,6 +67,52 @@ func TestReplaceCost(t *testing.T) {
 					updates.Load())
 			}
 		})
+	}
+}
+
+// TestTrim: a load that replaces records removes those that an earlier run inserted after an outage, during which many
+// inserts failed.
+func TestTrim(t *testing.T) {
+	c := config(t)
+	db := loaded(t, c)
+	table, err := db.Table(t.Context(), c.TableSpec(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := table.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var row kv.Row
+	for i := range c.FieldCount {
+		row.Add(int(i), []byte("a value"))
+	}
+	key := c.appendKey(nil, c.Records+500)
+	if err := conn.Insert(t.Context(), key, &row); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&Target{KV: db, Replace: true}).LoadAll(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Read(t.Context(), key, nil, &row); !errors.Is(err, kv.ErrNotFound) {
+		t.Errorf("the record of the earlier run: %v", err)
+	}
+}
+
+// TestFailedClear: a load that cannot clear the table does not observe the server. Otherwise nothing would end the
+// observation.
+func TestFailedClear(t *testing.T) {
+	change := func(r *kv.Records) *kv.Records {
+		out := *r
+		out.Clear = func(context.Context) error { return errors.New("permission denied") }
+		return &out
+	}
+	var asked atomic.Int64
+	metrics := func(context.Context) (engine.Metrics, error) { asked.Add(1); return engine.Metrics{}, nil }
+	o := Options{Replace: true, Server: Server{Metrics: metrics}}
+	r, err := Load(t.Context(), wrapped{open(t), change}, config(t), o)
+	if r != nil || err == nil || !strings.Contains(err.Error(), "permission denied") || asked.Load() > 0 {
+		t.Errorf("%v, %v; the server was asked %d times", r, err, asked.Load())
 	}
 }
 

@@ -26,32 +26,33 @@ type Options struct {
 	Layout   kv.Layout     // "" = the engine's usual one
 	DDL      *kv.DDL       // makes the table of a load; nil = the engine does
 	Space    string        // see kv.Table
-	Table    string        // its name; "" = the workload's
+	Table    string        // name of the table; "" = the workload's
 	Resume   bool          // a load counts an existing record as loaded
 	Replace  bool          // a load replaces the records of an earlier load and its runs
 	Interval time.Duration // between two calls of Watch; 0 = one second
 	Watch    func(p pace.Progress)
 	Grace    time.Duration                   // see pace.Options
-	Server   Server                          // is observed during the run
-	Faults   *Faults                         // are inflicted on it; nil = none
-	Begin    func(ctx context.Context) error // is waited for when all is ready; nil = it begins at once
+	Server   Server                          // observed during the run
+	Faults   *Faults                         // injected into the server during the run; nil = none
+	Begin    func(ctx context.Context) error // returns when the run may start; called when it is ready; nil = at once
 	Raw      string                          // Parquet file of every operation; "" = none
-	Metrics  *Metrics                        // count them; nil = none
+	Metrics  *Metrics                        // counts every operation; nil = none
 	Steady   []engine.Promise                // of the engine while nothing fails; nil = all of them
-	History  int                             // number of clients that record a history during a run without Faults; 0 = none
+	History  int                             // number of clients that record a history in a run without Faults; 0 = none
 
-	clock  *pace.Clock // of a test; nil = the machine's
-	absent *absent     // keys that earlier runs on the table deleted or failed to insert, and receives this run's; nil = none
+	clock *pace.Clock // a test's; nil = the machine's
+	// keys that earlier runs on the table deleted or failed to insert; this run adds its own; nil = none
+	absent *absent
 }
 
-// spec is the workload's table.
+// spec returns the workload's table, as the options describe it.
 func (o *Options) spec(c *Config) kv.Table {
 	t := c.TableSpec(o.Layout)
 	t.Name, t.DDL, t.Space = cmp.Or(o.Table, t.Name), o.DDL, o.Space
 	return t
 }
 
-// Report is what a load or a run did.
+// Report is the result of a load or a run.
 type Report struct {
 	Config   *Config
 	Load     bool
@@ -61,42 +62,45 @@ type Report struct {
 	Cleanup  *measure.Histogram // of closing the connections
 	Client   measure.ClientLoad
 	Machine  measure.MachineLoad
-	Server   *run.ServerLoad // nil = nothing is known of one
+	Server   *run.ServerLoad // nil = the server was not observed
 	Problems []run.ProblemCount
-	Seen     int64 // after about how many operations the first of Problems was seen
+	Seen     int64 // approximate number of operations before the first of Problems
 	Warnings []string
-	Inserted int64 // keys that a run took for inserts; see Config.Grown
+	Inserted int64 // number of keys that a run inserted, or tried to; see Config.Grown
 	Skipped  int64 // records that a resumed load found in the table
 
-	Retries    int64         // further tries of reads and updates
-	Reconnects int64         // connections that were lost and opened anew
+	Retries    int64         // repeated attempts of reads and updates
+	Reconnects int64         // connections that were lost and reopened
 	Outage     time.Duration // time during which at least one worker had no connection
 	Stopped    time.Duration // how long the system stopped this process: the times are not those of the engine
 
-	Fault     *run.Fault        // what was done to the server; nil = nothing
-	History   *run.HistoryCheck // that was recorded next to it; nil = none
+	Fault     *run.Fault        // the faults that were injected into the server; nil = none
+	History   *run.HistoryCheck // of the clients that recorded a history; nil = none
 	Transfers *run.Transfers    // nil = no transfers
 
 	faults    *Faults
-	calls     []history.Op // next to it
+	calls     []history.Op // of History
 	struck    time.Time    // when the first fault started; zero = no fault
 	cost      *run.FaultCost
 	quantiles []run.SeriesInterval // of each second
-	failed    error                // with which it ended
-	back      answer.Tally         // of what was read back after it
-	seen      seen                 // by the checks of values during the run
+	failed    error                // error of the load or run
+	back      answer.Tally         // result of the read-back
+	seen      seen                 // counts of the checks of values during the run
 	intervals []logged             // for WriteLogs; nil unless hdrhistogram.fileoutput is set
 }
 
 // Load makes the table and inserts the records insertstart … insertstart +
 // insertcount - 1. The report is valid also with an error, unless it is nil.
 func Load(ctx context.Context, db kv.Database, c *Config, o Options) (*Report, error) {
-	pacing := *c
-	pacing.Operations, pacing.Warmup = 0, 0 // its records are its limit
-	pacing.InsertStart, pacing.InsertCount = c.Shard.split(c.InsertStart, c.InsertCount)
+	all := *c
+	all.Operations, all.Warmup = 0, 0 // the load ends with its last record
+	if all.timedByRates {
+		all.Seconds = 0
+	}
+	all.InsertStart, all.InsertCount = c.Shard.split(c.InsertStart, c.InsertCount)
 	spec := o.spec(c)
 	spec.Make = true
-	return execute(ctx, db, spec, &pacing, o, true)
+	return execute(ctx, db, spec, &all, o, true)
 }
 
 // Run requests records of a loaded table by the workload's mix.
@@ -110,9 +114,15 @@ func Run(ctx context.Context, db kv.Database, c *Config, o Options) (*Report, er
 	return execute(ctx, db, o.spec(c), c, o, false)
 }
 
-func execute(ctx context.Context, db kv.Database, spec kv.Table, c *Config, o Options, load bool) (r *Report, err error) {
+func execute(
+	ctx context.Context, db kv.Database, spec kv.Table, c *Config, o Options, load bool,
+) (r *Report, err error) {
 	if db == nil {
-		return nil, &fault.Error{Problem: "the engine keeps no records under keys", Cure: "choose one that `barograph list engines` shows with layouts"}
+		const cure = "choose one that `barograph list engines` shows with layouts"
+		return nil, &fault.Error{Problem: "the engine stores no records under keys", Cure: cure}
+	}
+	if c.Threads > mostThreads {
+		return nil, fault.Misuse("--threads", fmt.Sprintf("is more than %d", mostThreads), "give fewer threads")
 	}
 	table, err := db.Table(ctx, spec)
 	if err != nil {
@@ -137,18 +147,18 @@ func execute(ctx context.Context, db kv.Database, spec kv.Table, c *Config, o Op
 	return r, err
 }
 
-// perform runs the workers over their connections and closes these, unless one
-// hangs.
+// perform runs the workers over their connections. It closes the connections, unless a worker hangs. If r.Result is nil
+// when it returns, no operation was started, and the caller closes them.
 func (w *workload) perform(ctx context.Context, conns []*kv.Conn, o *Options, r *Report) (err error) {
 	w.lenient = !slices.Contains(o.steady(), engine.ReadYourWrites)
 	if o.absent != nil {
 		w.absent, w.lost = o.absent, o.absent.count.Load()
 	}
 	if !r.Load {
-		w.nonce, w.ledger = nonceOf(time.Now(), w.Shard), newLedger(w.InsertCount)
 		if err := w.ready(ctx, conns, r); err != nil {
 			return err
 		}
+		w.nonce, w.ledger = nonceOf(time.Now(), w.Shard), newLedger(w.InsertCount)
 	}
 	workers, own := make([]pace.Worker, r.Threads), make([]*worker, r.Threads)
 	for i, conn := range conns {
@@ -158,16 +168,20 @@ func (w *workload) perform(ctx context.Context, conns []*kv.Conn, o *Options, r 
 		}
 	}
 	if o.Faults != nil {
-		o.Server = Server{} // its processes come and go
+		o.Server = Server{} // faults end its processes and start others
+	}
+	c, err := w.prepareLoad(ctx, own[0], o, r)
+	if err != nil {
+		return err
+	}
+	finish, err := w.witness(ctx, o, r)
+	if err != nil {
+		return err
 	}
 	if o.Begin != nil {
 		if err := o.Begin(ctx); err != nil {
-			return err
+			return errors.Join(err, finish(ctx))
 		}
-	}
-	watch, err := observe(ctx, o.Server, time.Duration(w.Warmup)*time.Second)
-	if err != nil {
-		return err
 	}
 	pacing := w.pacing(o)
 	if w.HdrFiles {
@@ -177,46 +191,31 @@ func (w *workload) perform(ctx context.Context, conns []*kv.Conn, o *Options, r 
 		}
 	}
 	r.faults = o.Faults
-	if o.Replace && r.Load {
-		remove := w.table.Clear
-		if remove == nil {
-			remove = own[0].trim
-		}
-		if err := remove(ctx); err != nil {
-			return err
-		}
-	}
-	var c counting
-	if r.Load {
-		c.before, c.err = w.count(ctx, countFirst)
-	}
-	finish, err := w.witness(ctx, o, r)
+	endReporting, err := o.reporting(&pacing)
 	if err != nil {
-		return err
+		return errors.Join(err, finish(ctx))
 	}
-	inflicted := w.inflict(ctx, o.Faults, &pacing, r)
-	kept, err := o.reporting(&pacing)
+	watch, err := observe(ctx, o.Server, time.Duration(w.Warmup)*time.Second)
 	if err != nil {
-		return errors.Join(err, watch.stop(ctx, r), inflicted(ctx), finish(ctx))
+		return errors.Join(err, endReporting(nil), finish(ctx))
 	}
-	still := measure.StartStandstillMeter()
+	endFaults := w.inflict(ctx, o.Faults, &pacing, r)
+	standstills := measure.StartStandstillMeter()
 	r.Result, err = pace.Run(ctx, workers, pacing)
-	if r.Stopped = still.Total(); o.clock != nil {
+	if r.Stopped = standstills.Total(); o.clock != nil {
 		r.Stopped = 0 // a test's clock does not measure stops
 	}
-	still.Stop()
-	err = errors.Join(err, kept(r.Result))
+	standstills.Stop()
+	err = errors.Join(err, endReporting(r.Result))
 	unmeasured := watch.stop(ctx, r)
-	err = errors.Join(err, inflicted(ctx), finish(ctx))
+	err = errors.Join(err, endFaults(ctx), finish(ctx))
 	if r.Result == nil {
 		return err
 	}
 	if !r.Result.Hung {
-		r.checked(own)
+		r.addChecks(own)
 	}
-	// What an overloaded run wrote can be read as after any other; an overloaded load lacks records.
-	if fault := r.Err(); err == nil && ctx.Err() == nil && !r.Result.Hung &&
-		(fault == nil || r.Fault != nil || !r.Load && errors.Is(fault, errOverload)) {
+	if err == nil && ctx.Err() == nil && r.isReadable() {
 		if err = r.readBack(ctx, w, own, c); err == nil {
 			err = r.wrongBack()
 		}
@@ -227,16 +226,45 @@ func (w *workload) perform(ctx context.Context, conns []*kv.Conn, o *Options, r 
 	r.Problems, r.Seen = w.problems.list(), min(w.problems.after.Load(), max(r.Operations(), 1))
 	r.Retries, r.Skipped = w.retries.Load(), w.skipped.Load()
 	r.Inserted = w.sequence.next.Load() - w.Records
-	if r.Reconnects, r.Outage = w.outages.opened, w.outages.total; r.Outage > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("connections were lost: for %s some worker had none; %d were opened anew", r.Outage.Round(time.Millisecond), r.Reconnects))
+	if r.Reconnects, r.Outage = w.outages.totals(); r.Outage > 0 {
+		const lost = "connections were lost: for %s at least one worker had none; %d were reopened"
+		r.Warnings = append(r.Warnings, fmt.Sprintf(lost, r.Outage.Round(time.Millisecond), r.Reconnects))
 	}
 	if !r.Result.Hung {
 		err = errors.Join(err, r.cleanUp(own))
 	}
-	if silent := watch.counters(ctx, r.Server); silent != nil {
-		r.Warnings = append(r.Warnings, silent.Error())
+	if unavailable := watch.counters(ctx, r.Server); unavailable != nil {
+		r.Warnings = append(r.Warnings, unavailable.Error())
 	}
 	return errors.Join(err, unmeasured)
+}
+
+// prepareLoad removes the records of earlier loads, if the load replaces them, and counts the records of the table.
+func (w *workload) prepareLoad(ctx context.Context, k *worker, o *Options, r *Report) (c counting, err error) {
+	if !r.Load {
+		return c, nil
+	}
+	if o.Replace {
+		remove := w.table.Clear
+		if remove == nil {
+			remove = k.trim
+		}
+		if err := remove(ctx); err != nil {
+			return c, err
+		}
+	}
+	c.before, c.err = w.count(ctx, countFirst)
+	return c, nil
+}
+
+// isReadable reports whether the records can be read back: no result was wrong, or faults were injected. The records
+// of an overloaded run can be read, too; an overloaded load lacks records.
+func (r *Report) isReadable() bool {
+	if r.Result.Hung {
+		return false
+	}
+	err := r.Err()
+	return err == nil || r.Fault != nil || !r.Load && errors.Is(err, errOverload)
 }
 
 // threads returns the number of workers, at most one for each operation.
@@ -246,7 +274,8 @@ func (w *workload) threads(r *Report, load bool) int {
 		work = w.InsertCount
 	}
 	if work > 0 && w.Threads > work {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("threadcount is %d, but there is work for %d only", w.Threads, work))
+		const idle = "threadcount is %d, but only %d records or operations are to be done"
+		r.Warnings = append(r.Warnings, fmt.Sprintf(idle, w.Threads, work))
 		return int(work)
 	}
 	return int(w.Threads)
@@ -274,7 +303,7 @@ func closeAll(conns []*kv.Conn) (err error) {
 	return err
 }
 
-// cleanUp closes the connections and times that, as YCSB does.
+// cleanUp closes the connections and measures the time of each, as YCSB does.
 func (r *Report) cleanUp(workers []*worker) (err error) {
 	for _, k := range workers {
 		clock := measure.StartClock()
@@ -286,27 +315,38 @@ func (r *Report) cleanUp(workers []*worker) (err error) {
 
 // ErrCannot means that a table of this layout does not support the operations of the mix. Another
 // mix may run on the engine.
-var ErrCannot = errors.New("the mix asks for what the table cannot do")
+var ErrCannot = errors.New("the table does not support an operation of the mix")
 
-// errOverload means that not all operations that were due were started.
-var errOverload = errors.New("more was due than was done")
+// errOverload means that operations were due and never started.
+var errOverload = errors.New("more operations were due than started")
 
-// ready checks that the table is loaded, and prepares the check of scans.
+// supports returns an error if the table does not support an operation of the mix.
+func (w *workload) supports(c *kv.Conn) error {
+	cannot := func(setting, problem, cure string) error {
+		return &fault.Error{Setting: setting, Problem: problem, Err: ErrCannot, Cure: cure}
+	}
+	switch {
+	case w.Mix[opDelete] > 0 && c.Delete == nil:
+		return cannot("property deleteproportion", "the engine deletes no records", "set it to 0")
+	case w.Mix[opScan] > 0 && c.Scan == nil:
+		return cannot("property scanproportion",
+			"tables of this layout of the engine cannot be scanned in the order of keys",
+			"give a --layout that `barograph list engines` shows without \"no scans\", if the engine has one")
+	case w.Mix[opReadPath] > 0 && c.ReadPath == nil || w.Mix[opUpdatePath] > 0 && c.UpdatePath == nil:
+		return cannot("properties readpathproportion and updatepathproportion",
+			"this layout of the engine has no documents", "give --layout document, on an engine that has it")
+	case w.accounts != nil && c.Transact == nil:
+		return cannot("property transferproportion", "the table has no transactions of several records",
+			"choose an engine that `barograph list engines` shows with transactions; workers that share connections "+
+				"(?pipeline=) have none")
+	}
+	return nil
+}
+
+// ready checks that the table is loaded, and prepares the checks of scans and transfers.
 func (w *workload) ready(ctx context.Context, conns []*kv.Conn, r *Report) error {
-	if w.Mix[opDelete] > 0 && conns[0].Delete == nil {
-		return &fault.Error{Setting: "property deleteproportion", Problem: "the engine deletes no records", Err: ErrCannot, Cure: "set it to 0"}
-	}
-	if w.Mix[opScan] > 0 && conns[0].Scan == nil {
-		return &fault.Error{
-			Setting: "property scanproportion", Problem: "tables of this layout of the engine cannot be scanned in the order of keys", Err: ErrCannot,
-			Cure: "give a --layout that `barograph list engines` shows without \"no scans\", if the engine has one",
-		}
-	}
-	if w.Mix[opReadPath] > 0 && conns[0].ReadPath == nil || w.Mix[opUpdatePath] > 0 && conns[0].UpdatePath == nil {
-		return &fault.Error{Setting: "properties readpathproportion and updatepathproportion", Problem: "this layout of the engine has no documents to reach into", Err: ErrCannot, Cure: "give --layout document, on an engine that has it"}
-	}
-	if w.accounts != nil && conns[0].Transact == nil {
-		return &fault.Error{Setting: "property transferproportion", Problem: "the table has no transactions of several records", Err: ErrCannot, Cure: "choose an engine that `barograph list engines` shows with transactions; workers that share connections (?pipeline=) have none"}
+	if err := w.supports(conns[0]); err != nil {
+		return err
 	}
 	if err := w.probe(ctx, conns[0]); err != nil {
 		return err
@@ -320,14 +360,16 @@ func (w *workload) ready(ctx context.Context, conns []*kv.Conn, r *Report) error
 		return nil
 	}
 	if w.present = newExisting(w.Config); w.present == nil {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("scans of more than %d records are checked for order, bounds and their first record, not for what is left out", mostIndexed))
+		const unchecked = "the table has more than %d records: scans are checked for order, bounds and their first record, " +
+			"not for other missing records"
+		r.Warnings = append(r.Warnings, fmt.Sprintf(unchecked, mostIndexed))
 	}
 	r.warnOfPartitions(ctx, w)
 	return nil
 }
 
-// manyPartitions is the number of partitions per scan from which a run has a warning: a scan of ranges that
-// fit their partitions reads one, sometimes two.
+// manyPartitions is the number of partitions per scan from which a run has a warning. A scan that is shorter
+// than a partition reads one, sometimes two.
 const manyPartitions = 3
 
 // warnOfPartitions adds a warning if the partitions of the table are small compared with the scans of the mix.
@@ -349,13 +391,13 @@ func (r *Report) warnOfPartitions(ctx context.Context, w *workload) {
 	}
 	size := float64(w.Records) / float64(partitions)
 	if read := min(1+(length-1)/size, float64(partitions)); read >= manyPartitions {
-		r.Warnings = append(r.Warnings, fmt.Sprintf(
-			"the table has %d partitions of %.3g records on average: a scan of %.3g records reads %.3g of them, each with requests of its own; a smaller prefix= in the URL makes larger partitions when the table is created",
-			partitions, size, length, read))
+		const many = "the table has %d partitions of %.3g records on average: a scan of %.3g records reads %.3g of them, " +
+			"each with requests of its own; a smaller prefix= in the URL makes larger partitions when the table is created"
+		r.Warnings = append(r.Warnings, fmt.Sprintf(many, partitions, size, length, read))
 	}
 }
 
-// tally sums how operations ended.
+// tally counts the records of operations of the kinds with an outcome.
 func (r *Report) tally(status int, kinds ...int) (n int64) {
 	for _, kind := range kinds {
 		if g := r.Result.Groups[kind][status]; g != nil {
@@ -365,8 +407,11 @@ func (r *Report) tally(status int, kinds ...int) (n int64) {
 	return n
 }
 
+// all counts the records of all operations with an outcome. It counts the components of a read-modify-write, and not
+// the operation again.
 func (r *Report) all(status int) int64 {
-	return r.tally(status, opRead, opUpdate, opInsert, opScan, opDelete, opReadPath, opUpdatePath, opTransfer, kindVerify)
+	return r.tally(status,
+		opRead, opUpdate, opInsert, opScan, opDelete, opReadPath, opUpdatePath, opTransfer, kindVerify)
 }
 
 // Operations is the number of operations that finished, with any outcome; for a load, of records. A
@@ -382,30 +427,29 @@ func (r *Report) Operations() int64 {
 	return n
 }
 
-// Response is the histogram of the times, from when it was due, of the
-// operations that succeeded. In a mix with read-modify-writes and reads, their
-// reads are in it, too.
+// Response is the histogram of the response times of the successful operations. In a mix with
+// read-modify-writes and reads, it also contains the reads of the read-modify-writes.
 func (r *Report) Response() *measure.Histogram { return r.response(r.Result.Groups) }
 
 func (r *Report) response(groups [][]*pace.OutcomeTimes) *measure.Histogram {
 	h := measure.NewHistogram()
 	for kind := range ops {
-		if !r.isWhole(kind) {
+		if !r.isOperation(kind) {
 			continue
 		}
 		if g := groups[kind][statusOK]; g != nil {
-			_ = h.Merge(g.Response) // both have one range
+			_ = h.Merge(g.Response) // both have the same range
 		}
 	}
 	return h
 }
 
-// isWhole distinguishes operations from the components of a read-modify-write and from checks.
-func (r *Report) isWhole(kind int) bool {
+// isOperation reports whether a kind is an operation of the mix, not a component of a read-modify-write or a check.
+func (r *Report) isOperation(kind int) bool {
 	return kind < ops && (r.Load || r.Config.Mix[kind] > 0)
 }
 
-// Succeeded is how many of the operations, or of a load's records, did.
+// Succeeded is the number of successful operations; for a load, of stored records.
 func (r *Report) Succeeded() int64 {
 	if r.Load {
 		return r.tally(statusOK, opInsert)
@@ -422,52 +466,22 @@ func (r *Report) Throughput() float64 {
 	return float64(r.Succeeded()) / r.Result.Elapsed.Seconds()
 }
 
-// Err returns the fault of the run, with its exit status; nil = no fault.
+// verdict collects the faults of a run and keeps the first one.
+type verdict struct{ first error }
+
+func (v *verdict) add(code int, problem, cure string, is ...error) {
+	if v.first == nil {
+		v.first = &fault.Status{Code: code, Err: &fault.Error{Problem: problem, Cure: cure, Err: errors.Join(is...)}}
+	}
+}
+
+// Err returns the fault of the run, with its exit status; nil = no fault. Of several faults it returns the first one
+// that correctness and completeness report, in this order.
 func (r *Report) Err() error {
-	var worst error
-	say := func(code int, problem, cure string, is ...error) {
-		if worst == nil {
-			worst = &fault.Status{Code: code, Err: &fault.Error{Problem: problem, Cure: cure, Err: errors.Join(is...)}}
-		}
-	}
-	if wrong := r.Transfers.Problem(); wrong != "" {
-		say(fault.Differs, wrong, "transactions of this engine are not atomic or not isolated at this isolation level; its speed is not comparable")
-	}
-	if r.Transfers != nil && r.Transfers.Undecided {
-		say(fault.Incomplete, fmt.Sprintf("whether the balances are right is not known: the commits of %d transfers were not answered", r.Transfers.Unknown), "run it again with fewer threads, or more records")
-	}
-	if n := r.all(statusWrong); n > 0 {
-		say(fault.Differs, fmt.Sprintf("%d answers are wrong", n), "see the problems listed; what is wrong has no times")
-	}
-	if broken := r.brokenPromises(); broken != "" {
-		say(fault.Differs, broken, "see the history in the run folder")
-	}
-	if open := r.undecided(); open != "" {
-		say(fault.Incomplete, "it is not known whether the store is correct: "+open, "run it again, for a shorter time or with fewer clients (--history)")
-	}
-	if n := r.all(statusError); n > 0 {
-		say(fault.Incomplete, run.CountOf(int(n), "operation")+" failed"+r.outage(), "see the problems listed")
-	}
-	if n := r.all(statusNotFound); n > r.Config.MaxMisses {
-		say(fault.Incomplete, fmt.Sprintf("%d records that must be there were not found", n), "load the table anew, or allow some by maxmisses")
-	}
-	if n := r.all(statusExists); n > 0 && r.Load {
-		say(fault.Incomplete, fmt.Sprintf("%d records were there already, %d are new", n, r.all(statusOK)), "drop the table first (a sweep does by --replace), or go on with an unfinished load by --resume")
-	} else if n > 0 {
-		say(fault.Incomplete, fmt.Sprintf("%d keys to insert existed already", n), "raise recordcount to the number of records, or load the table anew")
-	}
-	if r.Stopped > 0 && !r.Load {
-		say(fault.Incomplete, "the system stopped this process for "+r.Stopped.Round(time.Millisecond).String()+"; the times are not those of the engine", "run it again on a machine that is not suspended")
-	}
-	if r.Result.Hung {
-		say(fault.Incomplete, "operations did not return after they were cancelled", "see whether the engine is alive")
-	}
-	if n := r.Result.Unstarted; n > 0 && r.Result.Ending == pace.OutOfTime {
-		say(fault.Incomplete, fmt.Sprintf("overload: %d operations were due and never started%s", n, r.outage()), "lower the target, or add threads", errOverload)
-	}
-	if r.Result.Ending == pace.OutOfTime && r.Load {
-		say(fault.Incomplete, "the load ended by maxexecutiontime before all records were in", "raise it, or go on by --resume")
-	}
+	var v verdict
+	r.correctness(&v)
+	r.completeness(&v)
+	worst := v.first
 	if r.Result.Ending == pace.Interrupted {
 		switch {
 		case worst == nil:
@@ -477,4 +491,60 @@ func (r *Report) Err() error {
 		}
 	}
 	return worst
+}
+
+// correctness reports wrong results, and results whose correctness is unknown.
+func (r *Report) correctness(v *verdict) {
+	if wrong := r.Transfers.Problem(); wrong != "" {
+		v.add(fault.Differs, wrong, "transactions of this engine are not atomic or not isolated at this isolation level; "+
+			"its speed is not comparable")
+	}
+	if r.Transfers != nil && r.Transfers.Undecided {
+		const unknown = "whether the balances are correct is not known: the engine did not answer the commits of %d transfers"
+		v.add(fault.Incomplete, fmt.Sprintf(unknown, r.Transfers.Unknown), "run it again with fewer threads, or more records")
+	}
+	if n := r.all(statusWrong); n > 0 {
+		v.add(fault.Differs, fmt.Sprintf("%d answers are wrong", n), "see the problems listed; wrong results are not timed")
+	}
+	if broken := r.brokenPromises(); broken != "" {
+		v.add(fault.Differs, broken, "see the history in the run folder")
+	}
+	if unknown := r.undecided(); unknown != "" {
+		v.add(fault.Incomplete, "it is not known whether the store is correct: "+unknown,
+			"run it again, for a shorter time or with fewer clients (--history)")
+	}
+}
+
+// completeness reports operations that failed or were not done, and times that do not count.
+func (r *Report) completeness(v *verdict) {
+	if n := r.all(statusError); n > 0 {
+		v.add(fault.Incomplete, run.CountOf(int(n), "operation")+" failed"+r.outage(), "see the problems listed")
+	}
+	if n := r.all(statusNotFound); n > r.Config.MaxMisses {
+		v.add(fault.Incomplete, fmt.Sprintf("%d existing records were not found", n),
+			"load the table again, or allow misses by maxmisses")
+	}
+	if n := r.all(statusExists); n > 0 && r.Load {
+		v.add(fault.Incomplete, fmt.Sprintf("%d records existed already, %d are new", n, r.all(statusOK)),
+			"drop the table first (a sweep does by --replace), or continue an unfinished load by --resume")
+	} else if n > 0 {
+		v.add(fault.Incomplete, fmt.Sprintf("%d keys to insert existed already", n),
+			"raise recordcount to the number of records, or load the table again")
+	}
+	if r.Stopped > 0 && !r.Load {
+		const stopped = "the system stopped this process for %s; the times are not those of the engine"
+		v.add(fault.Incomplete, fmt.Sprintf(stopped, r.Stopped.Round(time.Millisecond)),
+			"run it again on a machine that is not suspended")
+	}
+	if r.Result.Hung {
+		v.add(fault.Incomplete, "operations did not return after they were canceled", "check whether the engine works")
+	}
+	if n := r.Result.Unstarted; n > 0 && r.Result.Ending == pace.OutOfTime {
+		v.add(fault.Incomplete, fmt.Sprintf("overload: %d operations were due and never started%s", n, r.outage()),
+			"lower the target, or add threads", errOverload)
+	}
+	if r.Result.Ending == pace.OutOfTime && r.Load {
+		v.add(fault.Incomplete, "the time limit (maxexecutiontime) ended the load before all records were stored",
+			"raise it, or continue the load by --resume")
+	}
 }

@@ -11,17 +11,16 @@ import (
 	"github.com/barograph/barograph/study/ycsb/dist"
 )
 
-// sequence numbers the keys that a run inserts, and knows up to where they are
-// acknowledged. Only those may be requested.
+// sequence numbers the keys that a run inserts. Workers may request the keys up to last.
 type sequence struct {
 	next atomic.Int64
-	last atomic.Int64 // every key up to it was acknowledged, or is in absent
+	last atomic.Int64 // the insert of every key up to it has finished; if it failed, the key is in absent
 
 	mu    sync.Mutex
-	early map[int64]struct{} // acknowledged before one below
+	early map[int64]struct{} // numbers above last+1 whose inserts have finished
 }
 
-// newSequence begins behind the records that are loaded.
+// newSequence returns a sequence that begins after the loaded records.
 func newSequence(records int64) *sequence {
 	s := &sequence{early: map[int64]struct{}{}}
 	s.next.Store(records)
@@ -29,9 +28,10 @@ func newSequence(records int64) *sequence {
 	return s
 }
 
+// take returns the number of the next key to insert.
 func (s *sequence) take() int64 { return s.next.Add(1) - 1 }
 
-// settled marks the insert of a key as finished. Call absent.mark before, if the insert failed.
+// settled marks the insert of a key as finished. If the insert failed, call absent.mark before.
 func (s *sequence) settled(number int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,8 +49,8 @@ func (s *sequence) settled(number int64) {
 	s.last.Store(last)
 }
 
-// absent is the set of keys that were deleted, or whose insert failed. It consists of pages of
-// bits, so its size follows its contents.
+// absent is the set of keys that were deleted, or whose insert failed. It allocates pages of bits only
+// for ranges of numbers that contain such keys.
 type absent struct {
 	count atomic.Int64
 
@@ -93,7 +93,7 @@ func (a *absent) has(number int64) bool {
 
 const keyPrefix = "user"
 
-// appendKey appends the key of a number: that of YCSB's buildKeyName.
+// appendKey appends the key of a number, as YCSB's buildKeyName makes it.
 func (c *Config) appendKey(to []byte, number int64) []byte {
 	if !c.Ordered {
 		number = dist.Hash(number)
@@ -107,8 +107,8 @@ func (c *Config) appendKey(to []byte, number int64) []byte {
 	return append(to, d...)
 }
 
-// appendDerived appends the value that YCSB's dataintegrity demands: key and
-// field, then Java's hash of the text so far, again and again, cut to n bytes.
+// appendDerived appends the value of YCSB's dataintegrity, of n bytes: key and field, then repeatedly the
+// hash that Java computes of the text until then.
 func appendDerived(to, key []byte, field string, n int64) []byte {
 	begin := len(to)
 	to = append(to, key...)
@@ -118,33 +118,32 @@ func appendDerived(to, key []byte, field string, n int64) []byte {
 	for int64(len(to)-begin) < n {
 		to = append(to, ':')
 		for ; hashed < len(to); hashed++ {
-			h = 31*h + int32(to[hashed]) // of the complete text: it only grows
+			h = 31*h + int32(to[hashed]) // continues the hash of the shorter text
 		}
 		to = strconv.AppendInt(to, int64(h), 10)
 	}
 	return to[:begin+int(n)]
 }
 
-// existing contains, in the order of keys, records that a scan must return: all loaded records or,
-// if there are very many, those with the greatest keys. It needs 16 bytes for each.
+// existing lists, in the order of keys, records that a scan must return: all loaded records or,
+// if there are more than mostPlaces, about that many with the greatest keys.
 type existing struct {
-	from   uint64 // ordinal of the least key that it would know
+	from   uint64 // ordinals from here on are complete; 0 = all records
 	sorted []place
 }
 
-// place is a record in the order of keys.
+// place is a record by its place in the order of keys.
 type place struct {
 	ordinal uint64
 	number  int64
 }
 
 const (
-	mostPlaces   = 1 << 20
-	mostIndexed  = 1 << 27 // records that are looked through, a few seconds' work
-	sampledToCut = 1 << 16
+	mostPlaces   = 1 << 20 // of 16 bytes each
+	mostIndexed  = 1 << 27 // records of a table that are sorted into places, which takes a few seconds
+	sampledToCut = 1 << 16 // records from which newExisting estimates the smallest of the greatest keys
 )
 
-// powers of ten that fit.
 func power10(n int) uint64 {
 	p := uint64(1)
 	for range n {
@@ -153,16 +152,16 @@ func power10(n int) uint64 {
 	return p
 }
 
-// ordinal maps the digits of a key to a number that sorts as the bytes of keys do. value is the
-// number that the digits express, length their count.
+// ordinal maps a key to a number; these numbers sort like the bytes of the keys. value is the number
+// that the key's digits express, length is their count.
 func (c *Config) ordinal(value uint64, length int) uint64 {
 	switch {
 	case c.ZeroPadding >= 19:
-		return value // all have one length
+		return value // all keys have the same length
 	case !c.Ordered:
-		return value * power10(19-length) // as after the point; hashes are not each other's beginnings
+		return value * power10(19-length) // like decimal places; hashes are not prefixes of each other
 	}
-	// A shorter key stands before those that it begins: digits count from 1.
+	// A key sorts before the longer keys that begin with it. Therefore digits count from 1.
 	digits, n := [18]uint64{}, value
 	for i := length - 1; i >= 0; i-- {
 		digits[i] = n%10 + 1
@@ -175,7 +174,7 @@ func (c *Config) ordinal(value uint64, length int) uint64 {
 	return out
 }
 
-// ordinalOf is the ordinal of a key's number.
+// ordinalOf returns the ordinal of the key of a number.
 func (c *Config) ordinalOf(number int64) uint64 {
 	if !c.Ordered {
 		number = dist.Hash(number)
@@ -187,7 +186,7 @@ func (c *Config) ordinalOf(number int64) uint64 {
 	return c.ordinal(uint64(number), max(length, int(c.ZeroPadding)))
 }
 
-// ordinalKey is the ordinal of a key; false for one that is none of the workload's.
+// ordinalKey returns the ordinal of a key; false = it is no key of the workload.
 func (c *Config) ordinalKey(key []byte) (uint64, bool) {
 	if len(key) <= len(keyPrefix) || string(key[:len(keyPrefix)]) != keyPrefix {
 		return 0, false
@@ -207,7 +206,7 @@ func (c *Config) ordinalKey(key []byte) (uint64, bool) {
 	return c.ordinal(v, len(digits)), true
 }
 
-// newExisting returns the records of a workload, or nil if there are too many.
+// newExisting returns the loaded records of a workload, or nil if there are more than mostIndexed.
 func newExisting(c *Config) *existing {
 	if c.InsertCount > mostIndexed {
 		return nil
@@ -219,7 +218,7 @@ func newExisting(c *Config) *existing {
 			sample = append(sample, c.ordinalOf(c.InsertStart+i*(c.InsertCount/sampledToCut)))
 		}
 		slices.Sort(sample)
-		share := float64(mostPlaces) / float64(c.InsertCount) * 0.9 // a sample is off by a little
+		share := float64(mostPlaces) / float64(c.InsertCount) * 0.9 // less, because a sample is not exact
 		e.from = sample[len(sample)-1-int(share*float64(len(sample)-1))]
 	}
 	for n := c.InsertStart; n < c.InsertStart+c.InsertCount; n++ {
@@ -231,8 +230,9 @@ func newExisting(c *Config) *existing {
 	return e
 }
 
-// after is the first place at or after an ordinal.
+// after returns the index of the first place with this ordinal or a greater one.
 func (e *existing) after(ordinal uint64) int {
-	at, _ := slices.BinarySearchFunc(e.sorted, ordinal, func(p place, o uint64) int { return cmp.Compare(p.ordinal, o) })
-	return at
+	compare := func(p place, o uint64) int { return cmp.Compare(p.ordinal, o) }
+	i, _ := slices.BinarySearchFunc(e.sorted, ordinal, compare)
+	return i
 }

@@ -5,23 +5,23 @@ import (
 	"math/bits"
 )
 
-// Each value that this program writes begins with a stamp, except under dataintegrity: a mark, the
-// version of the write, and a tag that follows from key, field, length and version. The rest of the
-// value is YCSB's random text, drawn from the tag. A reader learns from a stamp to which field the
-// value belongs and whether it is complete, and can compute the value again, byte by byte.
+// Without dataintegrity, each value that Barograph writes begins with a stamp: a mark, the version of the
+// write, and a tag that follows from key, field, length and version. The rest of the value is YCSB's
+// random text, with the tag as seed. A reader can therefore check whether the value belongs to its key
+// and field, and is complete, and can compute the value again, byte by byte.
 //
 // A stamp has at most 16 characters, and fewer in a short value. A value of fewer than minStamped
 // bytes has none. YCSB's random values do not begin with the mark, and those of dataintegrity begin
-// with the key. Therefore another program wrote a value without the mark.
+// with the key. Therefore another program wrote a longer value without the mark.
 const (
-	stampMark    = '~' // beyond all that YCSB draws for the first character
-	minStamped   = 8
+	stampMark    = '~' // greater than every first character that YCSB draws
+	minStamped   = 8   // bytes
 	stampChars   = 16
 	versionChars = 7 // of 6 bits, each from '0' on
 	versionBits  = 6 * versionChars
 )
 
-// stampShape is how many characters version and tag have in a value of n bytes.
+// stampShape returns the numbers of characters of version and tag in a value of n bytes.
 func stampShape(n int) (version, tag int) {
 	version = min(versionChars, (n-1)/2)
 	return version, min(stampChars-1-versionChars, n-1-version)
@@ -34,14 +34,14 @@ const (
 	half   = 0xffffff
 )
 
-// spread writes 48 bits as eight characters, the lowest bits first.
+// spread converts 48 bits to eight characters of 6 bits, the lowest bits in the first character.
 func spread(x uint64) uint64 {
 	x = x&half | x&(half<<24)<<8
 	x = x&twelve | x&(twelve<<12)<<4
 	return (x&sixes | x&(sixes<<6)<<2) + zeros
 }
 
-// gather is the inverse of spread; what spread did not write gives any number.
+// gather is the inverse of spread. Of other characters it returns any number.
 func gather(x uint64) uint64 {
 	x -= zeros
 	x = x&sixes | x>>2&(sixes<<6)
@@ -49,7 +49,7 @@ func gather(x uint64) uint64 {
 	return x&half | x>>8&(half<<24)
 }
 
-// stamp is a stamp's 16 characters: the mark and the version, the tag.
+// stamp returns the 16 characters of a stamp, 8 in each number: the mark and the version, the tag.
 func stamp(version, tag uint64) (head, tail uint64) {
 	return spread(version<<6) + stampMark - '0', spread(tag)
 }
@@ -65,8 +65,8 @@ const (
 	prime2 = 0xe7037ed1a0b428db
 )
 
-// keyID is the hash by which stamps and the ledger know a key; it is never 0.
-// Stamps in tables depend on it: it must stay as it is.
+// keyID is the hash of a key in stamps and in the ledger; it is never 0. It must not change, because the
+// stamps in existing tables depend on it.
 func keyID(key []byte) uint64 {
 	h := uint64(len(key)) * prime1
 	for ; len(key) >= 8; key = key[8:] {
@@ -82,12 +82,12 @@ func keyID(key []byte) uint64 {
 	return h
 }
 
-// tagOf is the tag of a value and the seed of its text.
+// tagOf returns the tag of a value, which is also the seed of its text.
 func tagOf(id uint64, field, n int, version uint64) uint64 {
 	return fold(id^version, prime2^(uint64(field)<<32|uint64(n))) //nolint:gosec // not negative
 }
 
-// appendValue appends the value of n bytes that a version of a field has.
+// appendValue appends the value, of n bytes, of a version of a field.
 func appendValue(to []byte, id uint64, field, n int, version uint64) []byte {
 	begin := len(to)
 	seed := tagOf(id, field, n, version)
@@ -103,10 +103,10 @@ func appendValue(to []byte, id uint64, field, n int, version uint64) []byte {
 	return appendText(to, n-(len(to)-begin), seed)
 }
 
-// appendText appends n bytes in the distribution of YCSB's RandomByteIterator,
-// from a seed.
+// appendText appends n bytes in the distribution of YCSB's RandomByteIterator, from a seed.
 func appendText(to []byte, n int, seed uint64) []byte {
-	masks := [3]uint64{0x3f1f5f3f1f5f3f1f, 0x1f5f3f1f5f3f1f5f, 0x5f3f1f5f3f1f5f3f} // the bits that YCSB draws of each character
+	// the bits of each character that YCSB draws; the pattern has 6 characters, so 3 words of 8 repeat it
+	masks := [3]uint64{0x3f1f5f3f1f5f3f1f, 0x1f5f3f1f5f3f1f5f, 0x5f3f1f5f3f1f5f3f}
 	end := len(to) + n
 	for part := 0; len(to) < end; part++ {
 		seed += 0x9e3779b97f4a7c15
@@ -115,15 +115,15 @@ func appendText(to []byte, n int, seed uint64) []byte {
 	return to[:end]
 }
 
-// Kinds of values, as their stamps show.
+// Kinds of values by their stamps.
 const (
 	stampValid   = iota
-	stampAbsent  // the value is too short, or another program's
-	stampInvalid // another key's or field's, cut, or changed
+	stampAbsent  // the value is too short, or another program wrote it
+	stampInvalid // the value belongs to another key or field, is cut, or was changed
 )
 
-// readStamp reads the version of a value. mask has the bits that its length left
-// of it.
+// readStamp reads the version of a value. mask has the bits of the version that a value of this length
+// contains.
 func readStamp(id uint64, field int, value []byte) (version, mask uint64, kind int) {
 	n := len(value)
 	if n < minStamped || value[0] != stampMark {
@@ -132,12 +132,12 @@ func readStamp(id uint64, field int, value []byte) (version, mask uint64, kind i
 	got, valid := value, false
 	chars, tags := stampShape(n)
 	mask = 1<<(6*chars) - 1
-	if n < stampChars { // computed as if it had all characters
-		var whole [stampChars]byte
-		binary.LittleEndian.PutUint64(whole[:], zeros)
-		copy(whole[:], value[:1+chars])
-		copy(whole[8:], value[1+chars:1+chars+tags])
-		got = whole[:]
+	if n < stampChars { // extended to all characters
+		var padded [stampChars]byte
+		binary.LittleEndian.PutUint64(padded[:], zeros)
+		copy(padded[:], value[:1+chars])
+		copy(padded[8:], value[1+chars:1+chars+tags])
+		got = padded[:]
 	}
 	head, tail := binary.LittleEndian.Uint64(got), binary.LittleEndian.Uint64(got[8:])
 	version = gather(head-stampMark+'0') >> 6

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A stamp shows its version to its own key and field, and is invalid elsewhere:
-// under another key or field, cut, or with a character changed.
+// TestStamps: a stamp shows its version for its own key and field. It is invalid for another key or field, and if the
+// value is cut or a character is changed.
 func TestStamps(t *testing.T) {
 	key, other := keyID([]byte("user6284781860667377211")), keyID([]byte("user8517097267634966620"))
 	for _, n := range []int{8, 9, 12, 15, 16, 17, 40, 100, 1000} {
@@ -54,7 +54,7 @@ func TestStamps(t *testing.T) {
 	}
 }
 
-// Stamps in tables outlive the program: what they are must stay.
+// TestStampsStay: the format of stamps must not change, because tables contain them.
 func TestStampsStay(t *testing.T) {
 	const want = "~5000000XZ7b0`\\[ <+ E/3?"
 	if got := string(appendValue(nil, keyID([]byte("user1")), 0, 24, 5)); got != want {

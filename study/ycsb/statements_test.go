@@ -8,8 +8,8 @@ import (
 	"github.com/barograph/barograph/engine"
 )
 
-// What was executed between two moments: by the difference of counts, where these were not
-// reset meanwhile; the longest first.
+// TestStatementsSince: the statements between two times are the differences of counts, unless these were reset meanwhile;
+// the longest total time is first.
 func TestStatementsSince(t *testing.T) {
 	before := []engine.Statement{{ID: "1", Text: "a", Calls: 10, Time: 5, Rows: 10}, {
 		ID: "2", Text: "b", Calls: 7,

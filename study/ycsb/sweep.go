@@ -20,7 +20,7 @@ import (
 type Mix struct {
 	Name       string
 	Config     *Config
-	Properties Properties // of the config, which agents are given; nil = none are
+	Properties Properties // of Config, for agents; nil if the sweep has no agents
 }
 
 // Sweep runs mixes on engines, with numbers of threads, again and again.
@@ -32,20 +32,19 @@ type Sweep struct {
 	Seed    uint64  // of the order
 	Agents  *Agents // that run each point together; nil = this process does
 
-	Find  bool          // the numbers of threads are looked for; see Saturate
-	Bound time.Duration // with Find
-	Most  int64         // likewise
-	Ramp  Ramp          // the rate is looked for, with the most of the threads
+	Find  bool          // search for the number of threads; see Saturate
+	Bound time.Duration // with Find: limit of the 95th percentile; 0 = none
+	Most  int64         // with Find: maximum number of threads
+	Ramp  Ramp          // search for the rate, with the largest of Threads
 
-	Add   func(s run.Sample) error // is given each sample as it comes
-	Found func(words string)       // findings: what Find found, and mixes whose client overhead is not measured
+	Add   func(s run.Sample) error // receives each sample
+	Found func(text string)        // receives findings: results of searches, and mixes without client overhead
 
-	noOverhead map[string]bool // mixes that the dry engine cannot do; each is reported once
+	noOverhead map[string]bool // mixes that the dry engine does not support; each is reported once
 }
 
-// Run runs all points in rounds, each in a fresh random order: what drifts meets
-// all mixes, engines and numbers of threads alike. An engine that fails does not
-// keep the others from it. The error is the first.
+// Run runs all points in rounds, each in a new random order, so that drift affects all mixes, engines and
+// numbers of threads equally. If an engine fails, Run continues with the others. It returns the first error.
 func (s *Sweep) Run(ctx context.Context) (first error) {
 	width := len(s.Mixes) * len(s.Targets)
 	search := s.Find || s.Ramp.First > 0
@@ -55,7 +54,7 @@ func (s *Sweep) Run(ctx context.Context) (first error) {
 	reps := max(s.Reps, 1)
 	s.noOverhead = map[string]bool{}
 	if search {
-		reps = 1 // each number of threads, or rate, is repeated where it is found
+		reps = 1 // each number of threads, or rate, is repeated by its search
 	}
 	for i, round := range measure.Interleave(s.Seed, width, reps) {
 		m, t := s.Mixes[i%len(s.Mixes)], s.Targets[i/len(s.Mixes)%len(s.Targets)]
@@ -78,7 +77,7 @@ func (s *Sweep) Run(ctx context.Context) (first error) {
 	return first
 }
 
-// saturate looks for the number of threads up to which more bring something.
+// saturate searches for the number of threads above which throughput does not rise.
 func (s *Sweep) saturate(ctx context.Context, t *Target, m Mix) (failed error) {
 	repeated := func(n int64) (Summary, bool) {
 		var all []run.Sample
@@ -101,7 +100,7 @@ func (s *Sweep) saturate(ctx context.Context, t *Target, m Mix) (failed error) {
 	return failed
 }
 
-// cell runs one point. It returns nothing if the engine failed before and that was reported.
+// cell runs one point. If the engine has failed before, which was reported then, it returns an empty sample.
 func (s *Sweep) cell(ctx context.Context, t *Target, m Mix, threads int64, rep int) (run.Sample, error) {
 	if ctx.Err() != nil || t.failed != nil {
 		return run.Sample{}, ctx.Err()
@@ -115,10 +114,12 @@ func (s *Sweep) cell(ctx context.Context, t *Target, m Mix, threads int64, rep i
 	} else {
 		p, err = s.byAgents(ctx, t, m, &with, rep)
 	}
-	if t.Place == engine.Memory && errors.Is(err, ErrCannot) { // this fails no engine that the sweep compares
+	if t.Place == engine.Memory && errors.Is(err, ErrCannot) { // it is none of the engines that the sweep compares
 		if !s.noOverhead[m.Name] {
 			s.noOverhead[m.Name] = true
-			s.Found(fmt.Sprintf("%s: the client overhead is not measured, because the table of the %s engine cannot do this mix", m.Name, t.title()))
+			const unmeasured = "%s: the client overhead is not measured, " +
+				"because the table of the %s engine does not support this mix"
+			s.Found(fmt.Sprintf(unmeasured, m.Name, t.title()))
 		}
 		return run.Sample{}, nil
 	}
@@ -134,7 +135,9 @@ func (s *Sweep) cell(ctx context.Context, t *Target, m Mix, threads int64, rep i
 // byAgents runs one point by all agents.
 func (s *Sweep) byAgents(ctx context.Context, t *Target, m Mix, with *Config, rep int) (run.Sample, error) {
 	all := maps.Clone(m.Properties)
-	for name, n := range map[string]int64{"threadcount": with.Threads, "operationcount": with.Operations, "maxexecutiontime": with.Seconds} {
+	for name, n := range map[string]int64{
+		"threadcount": with.Threads, "operationcount": with.Operations, "maxexecutiontime": with.Seconds,
+	} {
 		all[name] = strconv.FormatInt(n, 10)
 	}
 	all["target"] = strconv.FormatFloat(with.Target, 'g', -1, 64)
@@ -150,38 +153,39 @@ func (s *Sweep) byAgents(ctx context.Context, t *Target, m Mix, with *Config, re
 	return p, err
 }
 
-// Summary is what a sweep measured with one number of threads.
+// Summary has the measurements of a sweep with one number of threads.
 type Summary struct {
 	Threads    int
-	Throughput float64       // operations per second; of several runs the median
-	P95        time.Duration // response; likewise
+	Throughput float64       // operations per second; the median of Runs
+	P95        time.Duration // of the response times; the median of Runs
 	Runs       int
 	Range      measure.MedianInterval // of the throughput
 }
 
-// summarize makes a summary of the runs with one number of threads.
+// summarize summarizes the runs with one number of threads.
 func summarize(all []run.Sample) Summary {
 	var rate, p95 []float64
 	for _, s := range all {
 		rate, p95 = append(rate, s.Measured().Throughput), append(p95, float64(s.Measured().Response.P95))
 	}
 	return Summary{
-		Threads: int(all[0].Cell.Number("threads")), Throughput: measure.Median(rate), P95: time.Duration(measure.Median(p95)),
+		Threads: int(all[0].Cell.Number("threads")), Throughput: measure.Median(rate),
+		P95:  time.Duration(measure.Median(p95)),
 		Runs: len(all), Range: measure.MedianCI(rate, measure.Confidence),
 	}
 }
 
-// known is the throughput in words, with what it is known by: without an
-// interval it is not reported.
-func (s Summary) known() string {
+// evidence describes the throughput with its interval, or the number of runs if they are too few for an
+// interval: then it shows no throughput.
+func (s Summary) evidence() string {
 	if !s.Range.Known {
-		return fmt.Sprintf("by %s of each number of threads, too few for an interval (--reps %d gives one)", run.CountOf(s.Runs, "run"), s.Range.Need)
+		const few = "by %s of each number of threads, too few for an interval (--reps %d gives one)"
+		return fmt.Sprintf(few, run.CountOf(s.Runs, "run"), s.Range.Need)
 	}
 	return fmt.Sprintf("with %.0f operations/s (95 %% interval %.0f – %.0f)", s.Throughput, s.Range.Lo, s.Range.Hi)
 }
 
-// Knee is the number of threads beyond which more of them bring little: the
-// fewest whose throughput is at least 90 % of the highest that was measured.
+// Knee is the smallest number of threads whose throughput is at least 90 % of the highest measured one.
 func Knee(all []Summary) Summary {
 	if len(all) == 0 {
 		return Summary{}
@@ -196,16 +200,24 @@ func Knee(all []Summary) Summary {
 	return knee
 }
 
-// Saturation is what a search for saturation found.
+// Saturation is the result of a search for saturation.
 type Saturation struct {
-	Runs  []Summary
-	Bound time.Duration // of the 95th percentile; 0 = none was given
-	Holds Summary       // the largest number of threads within the bound; zero if one thread exceeds it
-	Knee  Summary       // the fewest threads that bring 90 % of the highest throughput
-	Ended string        // why the search went no further
+	Runs        []Summary
+	Bound       time.Duration // of the 95th percentile; 0 = none was given
+	WithinBound Summary       // the largest number of threads within the bound; zero if one thread exceeds it
+	Knee        Summary       // see Knee
+	Ended       string        // why the search ended
 }
 
-// worthwhile is what doubling the threads must bring.
+// The reasons why a search for saturation ends.
+const (
+	runFailed     = "a run failed"
+	boundExceeded = "the bound was exceeded"
+	notFaster     = "more threads were not faster"
+	mostReached   = "the largest number of threads was reached"
+)
+
+// worthwhile is the factor by which doubling the threads must raise the throughput.
 const worthwhile = 1.1
 
 // Saturate doubles the threads from 1 until the bound is exceeded, until doubling them adds less
@@ -214,34 +226,34 @@ const worthwhile = 1.1
 // measure runs with a number of threads; false ends the search.
 func Saturate(bound time.Duration, most int64, measure func(threads int64) (Summary, bool)) Saturation {
 	s := Saturation{Bound: bound}
-	broken, idle := int64(0), 0
+	exceeded, idle := int64(0), 0
 	for n := int64(1); ; n = min(2*n, most) {
 		x, ok := measure(n)
 		if !ok {
-			s.Ended = "a run failed"
+			s.Ended = runFailed
 			break
 		}
 		s.Runs = append(s.Runs, x)
 		if bound > 0 && x.P95 > bound {
-			broken, s.Ended = n, "the bound was broken"
+			exceeded, s.Ended = n, boundExceeded
 			break
 		}
-		s.Holds = x
+		s.WithinBound = x
 		if k := len(s.Runs); k > 1 && x.Throughput < worthwhile*s.Runs[k-2].Throughput {
 			idle++
 		} else {
 			idle = 0
 		}
 		if idle == 2 {
-			s.Ended = "more threads brought nothing"
+			s.Ended = notFaster
 			break
 		}
 		if n >= most {
-			s.Ended = "the most threads were reached"
+			s.Ended = mostReached
 			break
 		}
 	}
-	for low, high := int64(s.Holds.Threads), broken; low > 0 && high-low > max(1, low/10); {
+	for low, high := int64(s.WithinBound.Threads), exceeded; low > 0 && high-low > max(1, low/10); {
 		n := (low + high) / 2
 		x, ok := measure(n)
 		if !ok {
@@ -251,7 +263,7 @@ func Saturate(bound time.Duration, most int64, measure func(threads int64) (Summ
 		if x.P95 > bound {
 			high = n
 		} else {
-			low, s.Holds = n, x
+			low, s.WithinBound = n, x
 		}
 	}
 	s.Knee = Knee(s.Runs)
@@ -263,14 +275,20 @@ func (s Saturation) String() string {
 	if len(s.Runs) == 0 {
 		return "nothing was measured"
 	}
-	text := fmt.Sprintf("saturates at %s, %s: more bring less than a tenth", run.CountOf(s.Knee.Threads, "thread"), s.Knee.known())
+	most := slices.MaxFunc(s.Runs, func(a, b Summary) int { return cmp.Compare(a.Threads, b.Threads) })
+	knee := run.CountOf(s.Knee.Threads, "thread")
+	text := fmt.Sprintf("saturates at %s, %s: more threads add less than a tenth", knee, s.Knee.evidence())
+	if s.Knee.Threads == most.Threads { // nothing shows what more threads would add
+		text = fmt.Sprintf("does not saturate up to %s, the most that were measured, %s", knee, s.Knee.evidence())
+	}
 	switch {
 	case s.Bound == 0:
 		return text
-	case s.Holds.Threads == 0:
+	case s.WithinBound.Threads == 0:
 		return fmt.Sprintf("exceeds the bound of %s with a single thread", s.Bound)
-	case s.Ended == "the bound was broken":
-		return fmt.Sprintf("has a 95th percentile of at most %s up to %s, %s", s.Bound, run.CountOf(s.Holds.Threads, "thread"), s.Holds.known())
+	case s.Ended == boundExceeded:
+		within := run.CountOf(s.WithinBound.Threads, "thread")
+		return fmt.Sprintf("has a 95th percentile of at most %s up to %s, %s", s.Bound, within, s.WithinBound.evidence())
 	}
 	return text + fmt.Sprintf("; the bound of %s was never exceeded", s.Bound)
 }

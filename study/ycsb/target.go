@@ -23,7 +23,7 @@ import (
 	"github.com/barograph/barograph/study"
 )
 
-// Target is an engine that workloads run on, one after the other.
+// Target is an engine on which workloads run, one after the other.
 type Target struct {
 	Scheme  string
 	Place   engine.Place
@@ -35,35 +35,35 @@ type Target struct {
 	Metrics *Metrics    // of its runs; nil = none
 	History int         // number of clients that record a history during each run without faults; 0 = none
 
-	inserted int64  // by the runs so far
+	inserted int64  // number of keys that the runs until now inserted
 	absent   absent // keys that these runs deleted, or failed to insert
-	failed   error  // it has failed, and no later run uses it
+	failed   error  // the error after which a sweep does not use the engine any more
 
-	faults *Faults
+	faults *Faults          // of each run; nil = none
 	steady []engine.Promise // of the engine while nothing fails
 
-	raw  string // the URL
-	at   *url.URL
+	raw  string   // the URL
+	at   *url.URL // the same
 	open func(raw string) (*engine.Engine, error)
 	d    *engine.Driver
 	db   *engine.Engine
-	lab  *lab.State // that runs its server; nil = none does
+	lab  *lab.State // the lab that runs the engine's server; nil = none
 
 	relays []*lab.Relay // one in front of each node; nil = no relays
 
-	load time.Duration // of LoadAll
+	load time.Duration // duration of LoadAll
 }
 
 // Form is the physical form of a target's table.
 type Form struct {
 	Layout kv.Layout // "" = the engine's first
-	DDL    *kv.DDL   // nil = the engine makes it
+	DDL    *kv.DDL   // creates the table; nil = the engine does
 	Space  string    // see kv.Table
-	Table  string    // its name; "" = the workload's
+	Table  string    // name of the table; "" = the workload's
 }
 
-// Name is what cells and reports call the form: the layout or, of a user's script, its
-// file and digest.
+// Name is the name of the form in cells and reports: the layout or, of a user's script, its file and
+// digest.
 func (f *Form) Name() string {
 	if f.DDL != nil {
 		return f.DDL.Name()
@@ -79,7 +79,7 @@ func (t *Target) title() string {
 	return t.Scheme + " " + t.Name()
 }
 
-// Options are those of a load or a run on it.
+// Options returns the options of a load or a run on the target.
 func (t *Target) Options() Options {
 	return Options{
 		Layout: t.Layout, DDL: t.DDL, Space: t.Space, Table: t.Table, Server: t.Server, Faults: t.faults,
@@ -87,14 +87,15 @@ func (t *Target) Options() Options {
 	}
 }
 
-// LoadAll loads every record without measuring: for an engine that keeps its records only during a
-// command, or before a sweep that requests it.
+// LoadAll loads every record, at full speed and without measuring: into an engine that stores its records
+// only during a command, or before a sweep that requests it.
 func (t *Target) LoadAll(ctx context.Context, c *Config) error {
-	whole := *t.fit(c)
-	whole.InsertStart, whole.InsertCount, whole.Target, whole.Seconds, whole.Shard = 0, whole.Records, 0, 0, Shard{}
+	all := *t.fit(c)
+	all.InsertStart, all.InsertCount, all.Shard = 0, all.Records, Shard{}
+	all.Target, all.Rates, all.Seconds = 0, nil, 0
 	began := time.Now()
 	o := t.Options()
-	r, err := Load(ctx, t.KV, &whole, Options{
+	r, err := Load(ctx, t.KV, &all, Options{
 		Layout: o.Layout, DDL: o.DDL, Space: o.Space, Table: o.Table,
 		Replace: t.Replace,
 	})
@@ -108,55 +109,56 @@ func (t *Target) LoadAll(ctx context.Context, c *Config) error {
 	return nil
 }
 
-// The limits of the client overhead's run: its records fit in memory, and it takes two seconds.
+// The limits of a run that measures the client overhead: its records fit in memory, and it takes two
+// seconds.
 const (
-	floorRecords = 100_000
-	floorSeconds = 2
+	overheadRecords = 100_000
+	overheadSeconds = 2
 )
 
-// fit returns the workload as the target runs it: the client overhead, which is in memory, is
-// measured with a small one. The table contains the records that earlier runs inserted.
+// fit returns the workload as the target runs it. In memory, for the client overhead, it is limited. The
+// table contains the records that earlier runs inserted.
 func (t *Target) fit(c *Config) *Config {
 	if t.Place != engine.Memory {
 		return c.Grown(t.inserted)
 	}
 	out := *c
-	if out.Records > floorRecords {
-		out.Records, out.InsertStart, out.InsertCount = floorRecords, 0, floorRecords
+	if out.Records > overheadRecords {
+		out.Records, out.InsertStart, out.InsertCount = overheadRecords, 0, overheadRecords
 	}
-	if out.Seconds == 0 || out.Seconds > floorSeconds {
-		out.Seconds = floorSeconds
+	if out.Seconds == 0 || out.Seconds > overheadSeconds {
+		out.Seconds = overheadSeconds
 	}
 	out.Warmup = 0
 	return out.Grown(t.inserted)
 }
 
-// mostTakes is the number of attempts at a run in which the system stops this process.
-const mostTakes = 3
+// mostAttempts is how often Measure runs a workload if the system stops this process each time.
+const mostAttempts = 3
 
-// cell is what a run on it measures.
+// cell returns the cell that a run on the target measures.
 func (t *Target) cell(c *Config, mix string, threads int, f *Faults) run.Cell {
-	var further []any
+	var more []any
 	if len(c.Rates) > 0 {
-		further = []any{"rate", c.Rates}
+		more = []any{"rate", c.Rates}
 	}
 	if c.Ramp {
-		further = append(further, "ramp", "yes")
+		more = append(more, "ramp", "yes")
 	}
 	if c.Transfers() {
-		further = append(further, "isolation", string(c.Isolation))
+		more = append(more, "isolation", string(c.Isolation))
 	}
 	if f != nil || t.nodes() > 1 {
-		further = append(further, "nodes", t.nodes())
+		more = append(more, "nodes", t.nodes())
 	}
 	if f != nil {
-		further = append(further, "acknowledged", f.Acknowledged, "fault", f)
+		more = append(more, "acknowledged", f.Acknowledged, "fault", f)
 	}
-	return run.MixCell(t.Scheme, t.Name(), mix, threads, c.Target/float64(max(c.Shard.Of, 1)), c.Shard.String(),
-		further...)
+	target := c.Target / float64(max(c.Shard.Of, 1))
+	return run.MixCell(t.Scheme, t.Name(), mix, threads, target, c.Shard.String(), more...)
 }
 
-// nodes are those of the lab that runs the server; 1 where none does.
+// nodes returns the number of nodes of the lab that runs the server; 1 = no lab runs it.
 func (t *Target) nodes() int {
 	if t.lab == nil {
 		return 1
@@ -164,40 +166,41 @@ func (t *Target) nodes() int {
 	return len(t.lab.Nodes)
 }
 
-// watch reports the progress of a run to the folder.
+// watch makes a run write events to the folder: its progress, the server's counters and the faults.
 func (t *Target) watch(o *Options, cell run.Cell) {
 	report, before := o.Watch, int64(0)
-	tell := func(e run.Event) {
+	addEvent := func(e run.Event) {
 		e.Cell = cell
 		_ = t.Folder.AddEvent(e) // the folder keeps the error
 	}
-	o.Server.Tell = func(counted []run.Counter) {
-		tell(run.Event{Kind: run.CountersEvent, Text: t.Scheme, Counters: counted})
+	o.Server.OnCounters = func(counted []run.Counter) {
+		addEvent(run.Event{Kind: run.CountersEvent, Text: t.Scheme, Counters: counted})
 	}
 	if o.Faults != nil {
 		f, inflict := *o.Faults, o.Faults.Inflict
 		f.Inflict = func(ctx context.Context, x lab.Fault) (string, error) {
-			tell(run.Event{Kind: run.KillEvent, Text: x.String()})
-			said, err := inflict(ctx, x)
+			addEvent(run.Event{Kind: run.KillEvent, Text: x.String()})
+			output, err := inflict(ctx, x)
 			switch {
 			case err != nil:
-				tell(run.Event{Kind: run.WarningEvent, Text: fmt.Sprintf("%s: %s: %s", x.What(), fault.Redact(err.Error()), said)})
-			case said != "":
-				tell(run.Event{Kind: run.StepEvent, Text: x.What() + ": " + said})
+				text := fmt.Sprintf("%s: %s: %s", x.What(), fault.Redact(err.Error()), output)
+				addEvent(run.Event{Kind: run.WarningEvent, Text: text})
+			case output != "":
+				addEvent(run.Event{Kind: run.StepEvent, Text: x.What() + ": " + output})
 			}
-			return said, err
+			return output, err
 		}
 		o.Faults = &f
 	}
 	o.Watch = func(p pace.Progress) {
 		if p.Finished < before {
-			before = 0 // it was taken again
+			before = 0 // Measure repeats the run
 		}
 		e := run.Event{Kind: run.RateEvent, Done: p.Finished - before, Failed: p.Failed}
 		if r := p.Response; r.Max > 0 {
 			e.Times = &run.IntervalPercentiles{P50: r.P50, P95: r.P95, P99: r.P99}
 		}
-		tell(e)
+		addEvent(e)
 		if before = p.Finished; report != nil {
 			report(p)
 		}
@@ -207,39 +210,43 @@ func (t *Target) watch(o *Options, cell run.Cell) {
 // Measure runs a workload and returns a sample of it, also after a failure. It repeats a run during
 // which this process was suspended, and the sample reports that. The report is nil if there was no
 // run; the error is that of the run, or its fault.
-func (t *Target) Measure(ctx context.Context, c *Config, o Options, mix string, rep int) (run.Sample, *Report, error) {
-	var again []string
+func (t *Target) Measure(
+	ctx context.Context, c *Config, o Options, mix string, rep int,
+) (run.Sample, *Report, error) {
+	var repeated []string // the reasons
 	cell, since := t.cell(c, mix, int(c.Threads), o.Faults), time.Time{}
 	if t.Folder != nil {
 		since = t.Folder.Run.Started
 		t.watch(&o, cell)
 	}
 	if o.Metrics != nil {
-		o.Metrics = o.Metrics.of(prometheus.Labels{
+		o.Metrics = o.Metrics.forRun(prometheus.Labels{
 			"engine": t.Scheme, "layout": t.Name(), "workload": mix,
 			"threads": strconv.FormatInt(c.Threads, 10),
 		})
 	}
-	for take := 1; ; take++ {
+	for attempt := 1; ; attempt++ {
 		r, err := Run(ctx, t.KV, t.fit(c), o)
 		if r == nil {
 			return run.Sample{Cell: cell, Rep: rep}.Judge(nil, answer.Proof{}, err), nil, err
 		}
 		t.inserted += r.Inserted
-		alone := o.Begin == nil && (r.Inserted == 0 || c.Shard.Of < 2) // the keys of other clients are not known
-		if r.Stopped > 0 && err == nil && alone && take < mostTakes && ctx.Err() == nil {
-			again = append(again, fmt.Sprintf("the system stopped this process for %s: the run was repeated", r.Stopped.Round(time.Millisecond)))
+		// Agents run at the same time, and a client does not know the keys that other clients inserted.
+		isRepeatable := o.Begin == nil && (r.Inserted == 0 || c.Shard.Of < 2)
+		if r.Stopped > 0 && err == nil && isRepeatable && attempt < mostAttempts && ctx.Err() == nil {
+			const text = "the system stopped this process for %s: the run was repeated"
+			repeated = append(repeated, fmt.Sprintf(text, r.Stopped.Round(time.Millisecond)))
 			continue
 		}
-		r.Warnings = append(again, r.Warnings...)
+		r.Warnings = append(repeated, r.Warnings...)
 		if err == nil {
 			err = r.Err()
 		}
 		s, failed := r.Sample(mix, t, rep, since)
 		if r.History != nil {
-			file, kept := run.StoreHistory(t.Folder, r.calls, t.Scheme, t.Name(), mix, strconv.Itoa(r.Threads),
+			file, storeErr := run.StoreHistory(t.Folder, r.calls, t.Scheme, t.Name(), mix, strconv.Itoa(r.Threads),
 				cmp.Or(o.Faults.String(), "steady"), strconv.Itoa(rep))
-			r.History.File, failed = file, errors.Join(failed, kept)
+			r.History.File, failed = file, errors.Join(failed, storeErr)
 		}
 		return s, r, errors.Join(err, failed)
 	}
@@ -250,7 +257,8 @@ func (t *Target) Measure(ctx context.Context, c *Config, o Options, mix string, 
 func (t *Target) Load(ctx context.Context, c *Config, o Options, mix string) (run.Sample, *Report, error) {
 	r, err := Load(ctx, t.KV, c, o)
 	if r == nil {
-		return run.Sample{Cell: t.cell(c, mix, int(c.Threads), nil), Rep: 1}.Judge(nil, answer.Proof{}, err), nil, err
+		failed := run.Sample{Cell: t.cell(c, mix, int(c.Threads), nil), Rep: 1}
+		return failed.Judge(nil, answer.Proof{}, err), nil, err
 	}
 	if err == nil {
 		err = r.Err()
@@ -259,11 +267,11 @@ func (t *Target) Load(ctx context.Context, c *Config, o Options, mix string) (ru
 	return s, r, errors.Join(err, failed)
 }
 
-// Open opens an engine to run workloads on, with a table of a form; labs is the folder of
-// the labs, one of which may run its server.
-func Open(ctx context.Context, all engine.Registry, raw string, form Form, labs string, o engine.Options) (*Target,
-	error,
-) {
+// Open opens an engine to run workloads on a table of a form. labs is the folder of the labs, one of which
+// may run the engine's server.
+func Open(
+	ctx context.Context, all engine.Registry, raw string, form Form, labs string, o engine.Options,
+) (*Target, error) {
 	d, u, err := all.Parse(raw)
 	if err != nil {
 		return nil, &fault.Status{Code: fault.Usage, Err: err}
@@ -300,7 +308,7 @@ func (t *Target) about(ctx context.Context, c *Config) (about engine.About, desc
 	o := t.Options()
 	table, err := t.KV.Table(ctx, o.spec(c))
 	if err != nil {
-		return about, "", nil //nolint:nilerr // the run itself refuses a table that does not fit
+		return about, "", nil //nolint:nilerr // the run itself reports the error
 	}
 	if table.DescribeDurability != nil {
 		err = table.DescribeDurability(ctx, &about)
@@ -322,7 +330,7 @@ func (t *Target) Archive(ctx context.Context, c *Config) (run.Archive, error) {
 	if study.Describe(&a, about); described != "" || t.DDL != nil {
 		a.Table = &run.Table{Name: cmp.Or(t.Table, c.Table), Definition: described}
 		if t.Space != "" {
-			a.Table.Schema = "ycsb_" + t.Space // as the engines call it
+			a.Table.Schema = "ycsb_" + t.Space // the engines' name of it
 		}
 	}
 	if t.DDL != nil {
@@ -345,13 +353,15 @@ func CloseAll(targets []*Target) (err error) {
 	return err
 }
 
-// Answers counts the results by verdict, and what they were compared with. Reads and scans must
-// return their keys, with every field, in order; under dataintegrity their values are computed
-// again. After each run some records are read back, so that a run of writes is checked as well.
+// Answers counts the results by verdict and by the checks that they passed. Reads and scans must return
+// their keys, with every field, in order. With dataintegrity each value must be the one that follows from
+// its key and field. The result of the read-back is included, so that a run of writes is checked, too.
 func (r *Report) Answers() answer.Tally {
 	a := answer.Tally{
-		Succeeded: r.Succeeded(), Wrong: r.all(statusWrong) + r.back.Wrong, Failed: r.all(statusError) + r.all(statusExists),
-		Found: r.tally(statusOK, opRead, opScan, opReadPath) + r.back.Found, Values: r.tally(statusOK, kindVerify),
+		Succeeded: r.Succeeded(), Wrong: r.all(statusWrong) + r.back.Wrong,
+		Failed:  r.all(statusError) + r.all(statusExists),
+		Found:   r.tally(statusOK, opRead, opScan, opReadPath) + r.back.Found,
+		Values:  r.tally(statusOK, kindVerify),
 		Written: r.tally(statusOK, opInsert, opUpdate, opDelete, opUpdatePath, opTransfer),
 	}
 	r.tallyChecks(&a)
@@ -370,23 +380,27 @@ func (r *Report) Answers() answer.Tally {
 	return a
 }
 
-// timed reports whether the times may be shown: answers were checked, and none
-// is wrong or missing, and the process ran. Operations that failed with an error have none anyway.
+// timed reports whether the times may be shown: results were checked, none is wrong or missing, and the
+// system did not stop the process. Failed operations have times of their own.
 func (r *Report) timed() bool {
 	a := r.Answers()
 	return a.Wrong == 0 && a.Missing == 0 && a.Found > 0 && r.Stopped == 0
 }
 
-// Sample is the report on a target as a run folder keeps it, of a run that began
-// at a moment. The mix is the workload's name.
+// Sample converts the report to a sample of a target for a run folder. mix is the workload's name. The
+// sample's start counts from since, the start of the folder.
 func (r *Report) Sample(mix string, t *Target, rep int, since time.Time) (run.Sample, error) {
 	res, a := r.Result, r.Answers()
 	tally := a
-	s := run.Sample{Cell: t.cell(r.Config, mix, r.Threads, r.faults), Rep: rep, Answers: &tally, ProblemCounts: r.Problems, Warnings: r.Warnings, Fault: r.Fault, Transfers: r.Transfers}
+	s := run.Sample{
+		Cell: t.cell(r.Config, mix, r.Threads, r.faults), Rep: rep, Answers: &tally, ProblemCounts: r.Problems,
+		Warnings: r.Warnings, Fault: r.Fault, Transfers: r.Transfers,
+	}
 	m := &run.Measured{Total: res.Elapsed, Usage: &run.Usage{Client: r.Client, Machine: r.Machine, Server: r.Server}}
 	m.Start = max(0, res.Started.Add(time.Duration(r.Config.Warmup)*time.Second).Sub(since))
 	m.Mix = &run.Mix{
-		Place: string(t.Place), LoadMachines: 1, Ending: string(res.Ending), Operations: r.Operations(), Unstarted: res.Unstarted, Reconnects: r.Reconnects, Outage: r.Outage,
+		Place: string(t.Place), LoadMachines: 1, Ending: string(res.Ending), Operations: r.Operations(),
+		Unstarted: res.Unstarted, Reconnects: r.Reconnects, Outage: r.Outage,
 		Throughput: r.Throughput(), Interval: res.SeriesInterval, FaultCost: r.cost,
 	}
 	for i, x := range res.Series {
@@ -404,7 +418,7 @@ func (r *Report) Sample(mix string, t *Target, rep int, since time.Time) (run.Sa
 	if r.Fault == nil {
 		s.History = r.History
 	} else {
-		a.Failed = 0 // failures while a server was down are the measurement, and no result
+		a.Failed = 0 // failures while a server was down belong to the measurement
 	}
 	if r.History != nil {
 		if broken := r.brokenPromises(); broken != "" {
@@ -425,6 +439,7 @@ func (r *Report) Sample(mix string, t *Target, rep int, since time.Time) (run.Sa
 	return s, nil
 }
 
+// groups adds the times of each kind and outcome to a mix, and summarizes them.
 func (r *Report) groups(m *run.Mix) error {
 	service := measure.NewHistogram()
 	for kind, name := range kinds() {
@@ -433,11 +448,11 @@ func (r *Report) groups(m *run.Mix) error {
 			if g == nil {
 				continue
 			}
-			whole := status == statusOK && r.isWhole(kind)
-			if whole {
-				_ = service.Merge(g.Service) // both have one range
+			inTotal := status == statusOK && r.isOperation(kind)
+			if inTotal {
+				_ = service.Merge(g.Service) // both have the same range
 			}
-			out := run.Group{Operation: name, Outcome: outcome, Count: g.Count, Records: g.RecordCount, InTotal: whole}
+			out := run.Group{Operation: name, Outcome: outcome, Count: g.Count, Records: g.RecordCount, InTotal: inTotal}
 			if err := out.SetTimes(g.Service, g.Response); err != nil {
 				return err
 			}

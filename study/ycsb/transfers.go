@@ -15,56 +15,55 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// accounts are the records of a run with transfers, which are those of the closed
-// economy of YCSB+T: whatever happens, the sum of the balances stays. They are
-// numbered from the first that was loaded.
+// accounts are the records of a run with transfers. They form a closed economy, as in YCSB+T: no transfer changes the
+// sum of the balances. Slices have an element for each account, from the first requested key on.
 type accounts struct {
-	before    []int64        // balances
-	moved     []atomic.Int64 // by transfers that were acknowledged
-	count     atomic.Int64   // of these
-	conflicts atomic.Int64
+	before    []int64        // balances before the run
+	moved     []atomic.Int64 // sum of the acknowledged transfers to the account, minus those from it
+	count     atomic.Int64   // number of acknowledged transfers
+	conflicts atomic.Int64   // number of aborted transactions
 
 	mu      sync.Mutex
-	unknown []transfer // whose commits were not answered
+	unknown []transfer // transfers whose commits were not answered
 }
 
 // transfer is an amount that moves from one account to another; 0 = the balance did not suffice.
 type transfer struct{ from, to, amount int64 }
 
 const (
-	mostMoved      = 100 // at once
-	conflictPauses = 6   // the longest pause before a transfer is run again is 2^5 ms
+	mostMoved      = 100 // largest amount of a transfer
+	conflictPauses = 6   // limits the pause before a transfer is repeated, to about 2^5 ms
 )
 
-// Transfers reports whether the mix has transfers, which the engine in memory has not.
+// Transfers reports whether the mix has transfers, which the dry engine does not support.
 func (c *Config) Transfers() bool { return c.Mix[opTransfer] > 0 }
 
 // settleTransfers checks the properties of a workload with transfers.
 func (c *Config) settleTransfers() error {
-	bad := func(setting, problem, cure string) error {
-		return &fault.Error{Setting: "property " + setting, Problem: problem, Cure: cure}
-	}
 	if !c.Transfers() {
 		return nil
 	}
 	for _, op := range []int{opUpdate, opInsert, opModify, opDelete, opUpdatePath} {
 		if c.Mix[op] > 0 {
-			return bad("transferproportion", "cannot be combined with other writes, because the expected balances would be unknown", "set the proportions of all other writes to 0; reads and scans may remain")
+			return badProperty("transferproportion",
+				"cannot be combined with other writes, because the expected balances would be unknown",
+				"set the proportions of all other writes to 0; reads and scans may remain")
 		}
 	}
 	switch {
 	case c.Integrity:
-		return bad("dataintegrity", "balances do not follow from their keys", "set it to false; transfers are checked by their sum")
+		return badProperty("dataintegrity", "cannot be true in a workload with transfers, which change the balances",
+			"set it to false; Barograph checks transfers by the balances")
 	case c.Shard.Of > 1:
-		return bad("shard", "transfers of several clients cannot be added up", "run one client, with more threads")
+		return badProperty("shard", "transfers of several clients cannot be added up", "run one client, with more threads")
 	case c.InsertCount < 2:
-		return bad("recordcount", "there is no other account to transfer to", "load at least 2 records")
+		return badProperty("recordcount", "there is no other account to transfer to", "load at least 2 records")
 	}
 	return nil
 }
 
-// transfer moves an amount between two records. If the engine gives up the transaction in favor of
-// another one, the complete transaction is repeated, reads included.
+// transfer moves an amount between two records. If the engine aborts the transaction in favor of another
+// one, transfer repeats the complete transaction, including its reads.
 func (k *worker) transfer(ctx context.Context, r *pace.Recorder, from int64) {
 	t := transfer{from: from, amount: 1 + k.rng.Int64N(mostMoved)}
 	for t.to = from; t.to == from; {
@@ -78,7 +77,9 @@ func (k *worker) transfer(ctx context.Context, r *pace.Recorder, from int64) {
 		if !errors.Is(err, kv.ErrConflict) {
 			break
 		}
-		if k.accounts.conflicts.Add(1); tries == k.Conflicts || engine.Pause(ctx, kv.BackOff(int(min(tries+1, conflictPauses)), k.rng)) != nil {
+		k.accounts.conflicts.Add(1)
+		pause := kv.BackOff(int(min(tries+1, conflictPauses)), k.rng)
+		if tries == k.Conflicts || engine.Pause(ctx, pause) != nil {
 			break
 		}
 	}
@@ -90,24 +91,24 @@ func (k *worker) transfer(ctx context.Context, r *pace.Recorder, from int64) {
 	r.Done(opTransfer, status, began)
 }
 
-// move reads both balances and writes both, in the transaction that runs.
+// move reads and writes both balances, in the current transaction.
 func (k *worker) move(ctx context.Context, t *transfer) error {
-	had, err := k.balance(ctx, t.from)
+	from, err := k.balance(ctx, t.from)
 	if err != nil {
 		return err
 	}
-	has, err := k.balance(ctx, t.to)
+	to, err := k.balance(ctx, t.to)
 	if err != nil {
 		return err
 	}
-	if had < t.amount {
+	if from < t.amount {
 		t.amount = 0
 		return nil
 	}
-	if err := k.setBalance(ctx, t.from, had-t.amount); err != nil {
+	if err := k.setBalance(ctx, t.from, from-t.amount); err != nil {
 		return err
 	}
-	return k.setBalance(ctx, t.to, has+t.amount)
+	return k.setBalance(ctx, t.to, to+t.amount)
 }
 
 func (k *worker) balance(ctx context.Context, number int64) (int64, error) {
@@ -119,7 +120,8 @@ func (k *worker) balance(ctx context.Context, number int64) (int64, error) {
 	value, _ := k.row.Value(0)
 	n, err := strconv.ParseInt(string(value), 10, 64)
 	if err != nil {
-		return 0, &fault.Error{Setting: "record " + string(k.key), Problem: "holds no balance of an account", Cure: "load a table of accounts first (ycsb load -P transfers), under another name by -p table=…, if this one is to stay"}
+		const cure = "load a table of accounts first (ycsb load -P transfers); to keep this table, name another by -p table=…"
+		return 0, &fault.Error{Setting: "record " + string(k.key), Problem: "contains no balance of an account", Cure: cure}
 	}
 	return n, nil
 }
@@ -132,7 +134,7 @@ func (k *worker) setBalance(ctx context.Context, number, balance int64) error {
 	return k.conn.Update(ctx, k.key, &k.row)
 }
 
-// note keeps what became of a transfer.
+// note records the outcome of a transfer. first is the number of the first account.
 func (a *accounts) note(t transfer, first int64, err error) {
 	t.from, t.to = t.from-first, t.to-first
 	switch {
@@ -169,15 +171,18 @@ func (k *worker) balances(ctx context.Context) (all []int64, err error) {
 	return all, err
 }
 
-// countBefore reads the balances before a run. Earlier runs did not change their sum.
+// countBefore reads the balances before a run. Earlier runs must not have changed their sum.
 func (k *worker) countBefore(ctx context.Context) (err error) {
+	k.accounts.moved = make([]atomic.Int64, k.InsertCount)
 	if k.accounts.before, err = k.balances(ctx); err != nil {
 		return err
 	}
 	if sum := total(k.accounts.before); sum != k.InsertCount*k.Balance {
 		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
-			Setting: "table " + k.Table, Problem: fmt.Sprintf("the balances sum up to %d before the run, not %d", sum, k.InsertCount*k.Balance),
-			Cure: "load it anew (a sweep does by --replace): an earlier run lost or made money, or had another balance or recordcount",
+			Setting: "table " + k.Table,
+			Problem: fmt.Sprintf("the balances sum up to %d before the run, not %d", sum, k.InsertCount*k.Balance),
+			Cure: "load it again (a sweep does by --replace): an earlier run lost or created money, or had another balance " +
+				"or recordcount",
 		}}
 	}
 	return nil
@@ -201,7 +206,7 @@ func (r *Report) audit(ctx context.Context, k *worker) error {
 		Isolation: string(k.Isolation), Accounts: k.InsertCount, Moved: a.count.Load(), Aborted: a.conflicts.Load(),
 		Unknown: int64(len(a.unknown)), Sum: total(after), Expected: k.InsertCount * k.Balance,
 	}
-	off := make([]int64, len(after)) // what acknowledged transfers do not explain
+	off := make([]int64, len(after)) // differences that acknowledged transfers do not explain
 	for i := range after {
 		off[i] = after[i] - a.before[i] - a.moved[i].Load()
 	}
@@ -211,31 +216,32 @@ func (r *Report) audit(ctx context.Context, k *worker) error {
 			continue
 		}
 		if t.Unexplained++; t.Example == "" {
-			t.Example = fmt.Sprintf("%s, which holds %d and must hold %d", k.appendKey(nil, k.InsertStart+int64(i)), after[i], after[i]-n)
+			key := k.appendKey(nil, k.InsertStart+int64(i))
+			t.Example = fmt.Sprintf("%s, which has %d and must have %d", key, after[i], after[i]-n)
 		}
 	}
 	r.Transfers = t
 	return nil
 }
 
-const mostSettled = 1 << 20 // choices that are looked at
+const mostSettled = 1 << 20 // partial sets that settle tries
 
-// settle finds the unknown transfers that explain the differences of the balances, applies them,
-// and returns their number. If no set explains all differences, it applies none; undecided reports
-// that it did not try all sets.
-func settle(off []int64, unknown []transfer) (stand int64, undecided bool) {
+// settle finds a set of unknown transfers that explains the differences of the balances, subtracts the set from
+// them, and returns the number of its transfers. If no set explains the differences of all accounts of unknown
+// transfers, settle changes none; undecided reports that it did not try all sets.
+func settle(off []int64, unknown []transfer) (applied int64, undecided bool) {
 	open := make([]int, len(off)) // undecided transfers of each account
 	for _, t := range unknown {
 		open[t.from]++
 		open[t.to]++
 	}
-	looked := 0
+	tried := 0
 	var decide func(i int) bool
 	decide = func(i int) bool {
 		if i == len(unknown) {
 			return true
 		}
-		if looked++; looked > mostSettled {
+		if tried++; tried > mostSettled {
 			return false
 		}
 		t := unknown[i]
@@ -247,7 +253,7 @@ func settle(off []int64, unknown []transfer) (stand int64, undecided bool) {
 			explained := (open[t.from] > 0 || off[t.from] == 0) && (open[t.to] > 0 || off[t.to] == 0)
 			if explained && decide(i+1) {
 				if amount > 0 {
-					stand++
+					applied++
 				}
 				return true
 			}
@@ -258,5 +264,6 @@ func settle(off []int64, unknown []transfer) (stand int64, undecided bool) {
 		open[t.to]++
 		return false
 	}
-	return stand, !decide(0) && looked > mostSettled
+	isExplained := decide(0)
+	return applied, !isExplained && tried > mostSettled
 }

@@ -25,8 +25,8 @@ func economy(t *testing.T, f enginetest.KVFault, assignments ...string) (*Config
 	return c, db
 }
 
-// TestTransfers: transactions that are whole and apart keep the sum and each balance, and
-// those that were given up are run again and distinguished; others have no times, and status 3.
+// TestTransfers: atomic and isolated transactions keep the sum and each balance; aborted ones are repeated and counted
+// separately. Other transactions have no times, and status 3.
 func TestTransfers(t *testing.T) {
 	for _, f := range append([]enginetest.KVFault{""}, enginetest.TransactionFaults()...) {
 		if f == enginetest.KVNoUndo {
@@ -63,8 +63,8 @@ func TestTransfers(t *testing.T) {
 	}
 }
 
-// overlapping has a connection let others work within its transactions: in memory
-// they are so short that on a busy machine each would be alone.
+// overlapping lets other workers run within a connection's transactions. In memory these are so short that on a busy
+// machine they would not overlap.
 func overlapping(c *kv.Conn) {
 	read := c.Read
 	c.Read = func(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
@@ -73,7 +73,7 @@ func overlapping(c *kv.Conn) {
 	}
 }
 
-// A conflict that stays is an error after so many tries, and nothing of it counts.
+// TestTransfersGivenUp: a transfer with a conflict in each attempt fails, and moves nothing.
 func TestTransfersGivenUp(t *testing.T) {
 	c, db := economy(t, "", "conflicts=2", "operationcount=8", "threadcount=1")
 	tries := 0
@@ -92,15 +92,15 @@ func TestTransfersGivenUp(t *testing.T) {
 	}
 }
 
-// A server that dies in transfers leaves commits that were not answered, some of which
-// it did: the balances tell which, and nothing else is explained by them.
+// TestTransfersOverAKill: a server that is killed leaves unanswered commits, some of which it did. The balances show which
+// ones, and these explain no other difference.
 func TestTransfersOverAKill(t *testing.T) {
 	t.Parallel() // it waits
-	for name, lies := range map[string]bool{"a true store": false, "it does half of what it did not answer": true} {
+	for name, isFaulty := range map[string]bool{"a correct store": false, "it does half of what it did not answer": true} {
 		t.Run(name, func(t *testing.T) {
 			c, db := economy(t, "", "target=400", "operationcount=0", "maxexecutiontime=3")
 			var down atomic.Bool
-			db = wrapped{db, conns(func(c *kv.Conn) { unanswering(c, &down, lies) })}
+			db = wrapped{db, conns(func(c *kv.Conn) { unanswering(c, &down, isFaulty) })}
 			faults, err := lab.ParseFaults("kill@1500ms,restart@2s")
 			if err != nil {
 				t.Fatal(err)
@@ -111,7 +111,7 @@ func TestTransfersOverAKill(t *testing.T) {
 				t.Fatal(err)
 			}
 			x := r.Transfers
-			if x.Unknown == 0 || (x.Problem() == "") == lies || !lies && (x.UnknownApplied == 0) || code(r.Err()) != map[bool]int{false: fault.Incomplete, true: fault.Differs}[lies] {
+			if x.Unknown == 0 || (x.Problem() == "") == isFaulty || !isFaulty && (x.UnknownApplied == 0) || code(r.Err()) != map[bool]int{false: fault.Incomplete, true: fault.Differs}[isFaulty] {
 				t.Errorf("%+v: %v", x, r.Err())
 			}
 			t.Logf("%+v", x)
@@ -119,8 +119,8 @@ func TestTransfersOverAKill(t *testing.T) {
 	}
 }
 
-// unanswering has a connection answer no commit while its server is down; every other one is done,
-// or half of it.
+// unanswering makes a connection answer no commit while its server is down. The server does every other transaction, or
+// half of each of these.
 func unanswering(c *kv.Conn, down *atomic.Bool, half bool) {
 	n, within, read, update, transact := 0, false, c.Read, c.Update, c.Transact
 	c.Read = func(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
@@ -158,8 +158,8 @@ func unanswering(c *kv.Conn, down *atomic.Bool, half bool) {
 	}
 }
 
-// TestSettle: of unknown transfers those are found that explain the balances, also
-// where they share accounts; what none explains stays.
+// TestSettle: settle finds the unknown transfers that explain the balances, also if they share accounts. Differences that
+// no transfers explain stay.
 func TestSettle(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 1000 {
@@ -196,10 +196,11 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// What cannot be added up, or is not there, is refused before anything runs.
+// TestTransfersAreRefused: workloads whose balances are not comparable, and tables without transactions, are refused
+// before the run.
 func TestTransfersAreRefused(t *testing.T) {
 	for text, set := range map[string]string{
-		"other writes": "updateproportion=0.1", "balances do not follow": "dataintegrity=true", "several clients": "shard=1/2", "no other account": "recordcount=1", "is not known": "isolation=chaos",
+		"other writes": "updateproportion=0.1", "which change the balances": "dataintegrity=true", "several clients": "shard=1/2", "no other account": "recordcount=1", "is not known": "isolation=chaos",
 	} {
 		p := Properties{"recordcount": "10", "transferproportion": "1", "readproportion": "0", "updateproportion": "0"}
 		if err := p.Set(set); err != nil {

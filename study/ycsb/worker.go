@@ -17,7 +17,7 @@ import (
 	"github.com/barograph/barograph/study/ycsb/dist"
 )
 
-// worker runs the operations of a run. Its memory is used again and again.
+// worker runs the operations of a run. It reuses its buffers for every operation.
 type worker struct {
 	*workload
 	conn   *kv.Conn
@@ -29,15 +29,16 @@ type worker struct {
 	scan      scan
 	checker
 
-	tries    int64         // of the current operation, before this one
-	again    func()        // records the failure of this attempt, if there is no further attempt
-	failure  error         // of the current operation, where it is no answer
-	failures int           // in a row
-	failing  time.Duration // when the first of these was
+	tries         int64         // attempts of the current operation before this one
+	recordFailure func()        // records the failure of this attempt; called unless another attempt follows
+	failure       error         // of the current operation, if the engine did not answer
+	failures      int           // consecutive ones
+	failing       time.Duration // time of the first of these
 }
 
 func (w *workload) worker(conn *kv.Conn, number int) *worker {
-	k := &worker{workload: w, conn: conn, latest: w.latest, rng: rand.New(rand.NewPCG(uint64(w.Seed), w.Shard.stream(number)))} //nolint:gosec // not negative
+	rng := rand.New(rand.NewPCG(uint64(w.Seed), w.Shard.stream(number))) //nolint:gosec // not negative
+	k := &worker{workload: w, conn: conn, latest: w.latest, rng: rng}
 	k.scan.each = k.scanned
 	k.number = uint64(number) //nolint:gosec // not negative
 	return k
@@ -47,8 +48,8 @@ func (w *workload) worker(conn *kv.Conn, number int) *worker {
 func (k *worker) Do(ctx context.Context, r *pace.Recorder) error {
 	op, number, err := k.choose()
 	for k.tries = 0; err == nil; k.tries++ {
-		k.failure, k.again = nil, nil
-		k.inTime(ctx, r, op, number)
+		k.failure, k.recordFailure = nil, nil
+		k.attempt(ctx, r, op, number)
 		if k.failure == nil {
 			k.failures = 0
 			return nil
@@ -56,9 +57,9 @@ func (k *worker) Do(ctx context.Context, r *pace.Recorder) error {
 		var reopened bool
 		reopened, err = k.recover(ctx, r, k.failure)
 		k.errors.note(k.failure, reopened)
-		if again := k.again; again == nil || err != nil || r.IsStopping() {
-			if again != nil {
-				again()
+		if record := k.recordFailure; record == nil || err != nil || r.IsStopping() {
+			if record != nil {
+				record()
 			}
 			if err == nil {
 				err = k.tooMany()
@@ -70,22 +71,25 @@ func (k *worker) Do(ctx context.Context, r *pace.Recorder) error {
 	return err
 }
 
-// tooMany counts a failed operation; its error ends the run.
+// tooMany counts a failed operation. It returns an error, which ends the run, if more operations failed than maxerrors.
 func (k *worker) tooMany() error {
 	if n := k.failed.Add(1); k.MaxErrors == 0 || n <= k.MaxErrors {
 		return nil
 	}
-	return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{Setting: "property maxerrors", Problem: fmt.Sprintf("more than %d operations failed", k.MaxErrors), Err: k.failure, Cure: "see the problems listed; allow more, or 0 for any number"}}
+	return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
+		Setting: "property maxerrors", Problem: fmt.Sprintf("more than %d operations failed", k.MaxErrors),
+		Err: k.failure, Cure: "see the problems listed; allow more, or 0 for any number",
+	}}
 }
 
 // done records the outcome of a component of an operation that may be repeated.
 func (k *worker) done(r *pace.Recorder, kind, status int, began time.Duration) {
 	switch {
 	case status == statusError && k.tries < k.Retries:
-		before := k.again
-		k.again = func() { // there is no further attempt
-			if before != nil {
-				before()
+		recordEarlier := k.recordFailure // of an earlier component
+		k.recordFailure = func() {
+			if recordEarlier != nil {
+				recordEarlier()
 			}
 			r.Done(kind, status, began)
 		}
@@ -96,8 +100,8 @@ func (k *worker) done(r *pace.Recorder, kind, status int, began time.Duration) {
 	}
 }
 
-// inTime gives an operation no more than its time.
-func (k *worker) inTime(ctx context.Context, r *pace.Recorder, op int, number int64) {
+// attempt makes one attempt of an operation, within the timeout. After some operations it reads another key again.
+func (k *worker) attempt(ctx context.Context, r *pace.Recorder, op int, number int64) {
 	if k.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(k.Timeout*float64(time.Second)))
@@ -112,7 +116,8 @@ func (k *worker) inTime(ctx context.Context, r *pace.Recorder, op int, number in
 // choose draws an operation and the number of its key; an insert takes its own.
 func (k *worker) choose() (op int, number int64, err error) {
 	if k.absent.count.Load()-k.lost > mostFailedInserts && k.Mix[opDelete] == 0 {
-		return 0, 0, &fault.Error{Problem: fmt.Sprintf("more than %d inserts failed", mostFailedInserts), Cure: "see the errors above"}
+		problem := fmt.Sprintf("more than %d inserts failed", mostFailedInserts)
+		return 0, 0, &fault.Error{Problem: problem, Cure: "see the problems listed"}
 	}
 	if op = k.mix.Draw(k.rng); op != opInsert {
 		number, err = k.request(op == opDelete)
@@ -157,7 +162,7 @@ func (k *worker) operate(ctx context.Context, r *pace.Recorder, op int, number i
 	}
 }
 
-// delete removes a record that nobody requests any more.
+// delete removes a record, which request has marked: no worker requests it any more.
 func (k *worker) delete(ctx context.Context, r *pace.Recorder, number int64) {
 	began := r.Now()
 	e := k.ledger.open(keyID(k.key), number, len(k.fields), false)
@@ -178,7 +183,9 @@ func (k *worker) readPath(ctx context.Context, r *pace.Recorder, number int64) {
 	began := r.Now()
 	status := k.status("read path", number, k.conn.ReadPath(ctx, k.key, k.paths[field], &k.row))
 	if status == statusOK && k.row.Len() != 1 {
-		status = k.wrong("read path: not one value", func() string { return fmt.Sprintf("%s has %d at %s", k.key, k.row.Len(), k.paths[field]) })
+		status = k.wrong("read path: not one value", func() string {
+			return fmt.Sprintf("%s has %d at %s", k.key, k.row.Len(), k.paths[field])
+		})
 	}
 	r.Done(opReadPath, status, began)
 	if status != statusOK {
@@ -188,21 +195,23 @@ func (k *worker) readPath(ctx context.Context, r *pace.Recorder, number int64) {
 	if !k.Integrity {
 		k.want = append(k.want[:0], got...)
 		k.row.Reset()
-		k.row.Add(field, k.want) // with its own number
+		k.row.Add(field, k.want) // with the number of the field, which ReadPath does not know
 		k.judgeRead(r, began)
 		return
 	}
 	began = r.Now()
 	k.want = appendDerived(k.want[:0], k.key, k.fields[field], k.fieldLength(field))
 	if !bytes.Equal(got, k.want) {
-		status = k.wrong("verify: a value is not that of its key and field", func() string { return fmt.Sprintf("%s, %s is %.60q, not %.60q", k.key, k.fields[field], got, k.want) })
+		status = k.wrong("verify: a value is not that of its key and field", func() string {
+			return fmt.Sprintf("%s, %s is %.60q, not %.60q", k.key, k.fields[field], got, k.want)
+		})
 	}
 	r.Done(kindVerify, status, began)
 }
 
 const (
 	mostFailedInserts = 1 << 20
-	mostDraws         = 100_000 // until a key is found that was not deleted
+	mostDraws         = 100_000 // of a key, until one exists
 )
 
 // request draws the number of an existing key. It marks a key that is to be deleted, so that no
@@ -225,11 +234,14 @@ func (k *worker) request(remove bool) (int64, error) {
 			return number, nil
 		}
 	}
-	return 0, &fault.Error{Problem: "no record is left to request", Cure: "load more records, or lower deleteproportion"}
+	return 0, &fault.Error{
+		Problem: fmt.Sprintf("no record is left to request: %d drawn keys do not exist", mostDraws),
+		Cure:    "load more records, or lower deleteproportion, or operationcount × insertproportion",
+	}
 }
 
-// draw draws from the loaded keys of this shard and, following them, the inserted ones up to last,
-// as if there were no keys of other shards between.
+// draw draws from the loaded keys and the inserted ones up to last. It numbers the inserted keys
+// directly after the loaded ones, without the gap.
 func (k *worker) draw(last int64) int64 {
 	switch k.Requests {
 	case "zipfian":
@@ -248,7 +260,7 @@ func (k *worker) draw(last int64) int64 {
 	return k.uniform.Draw(k.rng)
 }
 
-// status names the outcome of a call and records its fault.
+// status returns the outcome of a call. It notes a failure among the problems. what names the call.
 func (k *worker) status(what string, number int64, err error) int {
 	switch {
 	case err == nil:
@@ -261,7 +273,7 @@ func (k *worker) status(what string, number int64, err error) int {
 		return statusNotFound
 	case errors.Is(err, kv.ErrExists):
 		k.problem(what+": the key exists already", func() string {
-			return string(k.key) + "; raise recordcount to the number of records that are there, or drop the table"
+			return string(k.key) + "; raise recordcount to the number of records of the table, or drop the table"
 		})
 		return statusExists
 	}
@@ -270,19 +282,19 @@ func (k *worker) status(what string, number int64, err error) int {
 	return statusError
 }
 
-// wrong notes an answer that cannot be.
-func (k *worker) wrong(what string, example func() string) int {
-	k.problem(what, example)
+// wrong notes a result that a correct engine cannot return.
+func (k *worker) wrong(kind string, example func() string) int {
+	k.problem(kind, example)
 	return statusWrong
 }
 
-// problem records a fault, and the number of operations before it was seen.
-func (k *worker) problem(what string, example func() string) {
+// problem notes a problem and, of the first one, the approximate number of operations before it.
+func (k *worker) problem(kind string, example func() string) {
 	if k.quiet {
 		return
 	}
 	k.problems.after.CompareAndSwap(0, max(1, int64(k.ended*k.writers))) //nolint:gosec // few
-	k.problems.note(what, example)
+	k.problems.note(kind, example)
 }
 
 // chosen returns the requested fields.
@@ -320,7 +332,7 @@ func (k *worker) complete(row *kv.Row, f kv.Fields) bool {
 	return row.Len() == len(k.fields)
 }
 
-// verify computes each value anew.
+// verify compares each value with the one that follows from its key and field (dataintegrity).
 func (k *worker) verify(key []byte, row *kv.Row) int {
 	for i := range row.Len() {
 		field, got := row.At(i)
@@ -334,7 +346,7 @@ func (k *worker) verify(key []byte, row *kv.Row) int {
 	return statusOK
 }
 
-// fill makes the record of k.key, or one field of it, in a version of its own.
+// fill puts new values of all fields of k.key, or of a random field, into k.row, with the next version.
 func (k *worker) fill(all bool) {
 	k.row.Reset()
 	id := k.next(k.key)
@@ -369,8 +381,8 @@ func (k *worker) update(ctx context.Context, r *pace.Recorder, number int64) int
 	return status
 }
 
-// insert adds a record after the last one. A key whose insert failed is never requested; a key that
-// was taken exists.
+// insert inserts the next key of the sequence. If the insert fails, no worker requests the key; if a
+// record has the key already, workers may request it.
 func (k *worker) insert(ctx context.Context, r *pace.Recorder) {
 	number := k.sequence.take()
 	k.key = k.appendKey(k.key[:0], k.keyNumber(number))
@@ -403,8 +415,8 @@ type loader struct {
 	batch  []kv.KeyRow
 	resume bool
 
-	replace bool // an existing record is written again
-	taken   bool // with replace: the last record that was written by itself existed
+	replace bool // the load replaces existing records
+	taken   bool // with replace: a record already had the last key that put wrote
 }
 
 // Do inserts the next records: one, or a batch.
@@ -420,7 +432,7 @@ func (l *loader) Do(ctx context.Context, r *pace.Recorder) error {
 	}
 	first, end = first+l.InsertStart, end+l.InsertStart
 	l.ended += uint64(end - first) //nolint:gosec // not negative
-	unsure := false
+	isAmbiguous := false           // the engine may have stored the batch
 	if end-first > 1 {
 		began := r.Now()
 		err := l.many(ctx, first, end)
@@ -431,26 +443,27 @@ func (l *loader) Do(ctx context.Context, r *pace.Recorder) error {
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
-		} // one at a time, to find which one
-		if unanswered(err) {
+		}
+		if isAmbiguous = unanswered(err); isAmbiguous {
 			l.key = l.appendKey(l.key[:0], first)
-			if unsure, err = l.recover(ctx, r, err); err != nil {
+			if _, err = l.recover(ctx, r, err); err != nil {
 				return err
 			}
-		}
+		} // the records follow one at a time, to find out which of them cannot be inserted
 	}
 	for number := first; number < end; number++ {
-		if err := l.one(ctx, r, number, unsure); err != nil {
+		if err := l.one(ctx, r, number, isAmbiguous); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// mostGaps is the number of consecutive missing keys after which the search ends.
-const mostGaps = 100
+// mostGaps is the number of consecutive missing keys after which trim ends. Keys are missing if the run of
+// another client inserted fewer, or if the inserts failed during an outage.
+const mostGaps = mostShards
 
-// trim removes what earlier runs inserted behind the records of a load.
+// trim removes the records that earlier runs inserted, whose numbers follow those of the load.
 func (k *worker) trim(ctx context.Context) error {
 	if k.conn.Delete == nil {
 		return nil
@@ -488,8 +501,9 @@ func (l *loader) many(ctx context.Context, first, end int64) error {
 	return l.conn.InsertMany(ctx, l.batch)
 }
 
-// put inserts l.row. If the load replaces records, put replaces an existing one, and first tries what the record before
-// needed. A run of existing records thus costs one statement each. taken reports an existing record.
+// put inserts l.row. If the load replaces records, put replaces an existing one. It first tries the
+// statement, insert or update, that succeeded for the previous record: of successive existing records,
+// each then costs one statement. taken reports that a record had the key already.
 func (l *loader) put(ctx context.Context) (taken bool, err error) {
 	if taken = l.taken; !taken {
 		err = l.conn.Insert(ctx, l.key, &l.row)
@@ -506,16 +520,16 @@ func (l *loader) put(ctx context.Context) (taken bool, err error) {
 	return taken, err
 }
 
-// one inserts one record, and repeats the insert after a failure, never after success. If the key
-// is taken at a later attempt, an earlier one wrote it; unsure means that there may have been one.
-// An attempt whose connection was lost does not count toward RetryLimit.
-func (l *loader) one(ctx context.Context, r *pace.Recorder, number int64, unsure bool) error {
+// one inserts one record, and repeats the insert after a failure, never after success. If a record has
+// the key at a later attempt, an earlier attempt wrote it. isAmbiguous means that an earlier attempt may
+// have written this one. An attempt whose connection was lost does not count toward RetryLimit.
+func (l *loader) one(ctx context.Context, r *pace.Recorder, number int64, isAmbiguous bool) error {
 	l.key = l.appendKey(l.key[:0], number)
 	l.fill(true)
 	began := r.Now()
 	for tries := int64(0); ; tries++ {
 		taken, err := l.put(ctx)
-		if taken && l.resume && !unsure {
+		if taken && l.resume && !isAmbiguous {
 			l.failures = 0
 			l.skipped.Add(1)
 			r.Skip()
@@ -523,18 +537,18 @@ func (l *loader) one(ctx context.Context, r *pace.Recorder, number int64, unsure
 		}
 		if taken && (l.replace && err == nil || l.resume) {
 			l.existing.Add(1)
-			if unsure {
-				l.ambiguous.Add(1) // by an earlier load, or by the try before this one
+			if isAmbiguous {
+				l.ambiguous.Add(1) // an earlier load wrote it, or an earlier attempt of this one
 			}
 		}
 		taken = taken && !l.replace
-		if taken && (unsure || l.resume) {
+		if taken && (isAmbiguous || l.resume) {
 			err = nil
 		}
 		if err == nil {
 			l.failures = 0
 		} else if !taken && ctx.Err() == nil {
-			unsure = true
+			isAmbiguous = true
 			reopened, failed := l.recover(ctx, r, err)
 			if failed != nil {
 				return failed
@@ -553,6 +567,6 @@ func (l *loader) one(ctx context.Context, r *pace.Recorder, number int64, unsure
 			return nil
 		}
 		wait := time.Duration(l.RetryInterval * (0.8 + 0.4*l.rng.Float64()) * float64(time.Second))
-		_ = engine.Pause(ctx, wait) // the next try sees the end
+		_ = engine.Pause(ctx, wait) // the next attempt notices that ctx is done
 	}
 }

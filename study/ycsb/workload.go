@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
@@ -23,20 +24,22 @@ import (
 	"github.com/barograph/barograph/study/ycsb/dist"
 )
 
-// The outcomes of operations. The first is success. Those from deleted on are no failures either:
-// another worker had deleted the requested record during the operation.
+// The outcomes of operations. The first is success. Those from statusDeleted on are no failures
+// either.
 const (
 	statusOK = iota
 	statusNotFound
 	statusExists
 	statusError
 	statusWrong
-	statusDeleted
-	statusRetried // it succeeded, at a further try
+	statusDeleted // another worker deleted the requested record during the operation
+	statusRetried // a repeated attempt succeeded
 )
 
 func kinds() []string {
-	return []string{"READ", "UPDATE", "INSERT", "SCAN", "READ-MODIFY-WRITE", "DELETE", "READ-PATH", "UPDATE-PATH", "TRANSFER", "VERIFY"}
+	return []string{
+		"READ", "UPDATE", "INSERT", "SCAN", "READ-MODIFY-WRITE", "DELETE", "READ-PATH", "UPDATE-PATH", "TRANSFER", "VERIFY",
+	}
 }
 
 func statuses() []string {
@@ -50,27 +53,27 @@ type workload struct {
 	table    *kv.Records
 	sequence *sequence
 	absent   *absent
-	lost     int64     // keys that absent had before the run
-	present  *existing // nil = scans are not checked against it
+	lost     int64     // number of keys in absent before the run
+	present  *existing // nil = scans are not checked for missing records
 	problems Problems
-	gap      int64        // keys between the loaded ones of this shard and the inserted ones: the shards of other clients
-	loaded   atomic.Int64 // numbers given out by a load, from InsertStart
+	gap      int64        // number of keys between the last requested loaded key and the first inserted key
+	loaded   atomic.Int64 // numbers that a load has assigned to its workers, from InsertStart
 	outages  outages
 	errors   errorCounts
 	retries  atomic.Int64
-	failed   atomic.Int64 // operations, those of the warm-up too
+	failed   atomic.Int64 // failed operations, also those of the warm-up
 	accounts *accounts    // nil = no transfers
 
-	ledger    *ledger      // of a run's writes; nil = of a load
-	nonce     uint64       // of the versions of a run; 0 = of a load
-	writers   uint64       // workers
+	ledger    *ledger      // the writes of a run; nil during a load
+	nonce     uint64       // distinguishes the versions of this run; 0 during a load
+	writers   uint64       // number of workers
 	marked    bool         // every value of the table that can have a stamp has one
-	fresh     bool         // every value is the one that a load wrote
+	fresh     bool         // a load has just written every value
 	lenient   bool         // the engine's setting allows reads of older values
-	excused   atomic.Bool  // after a fault nothing is promised of what was acknowledged
+	excused   atomic.Bool  // a fault has happened after which the server may lose acknowledged writes
 	skipped   atomic.Int64 // records that a resumed load found, and neither wrote nor timed
-	existing  atomic.Int64 // records that a load replaced, or that an earlier attempt of it may have written
-	ambiguous atomic.Int64 // the latter
+	existing  atomic.Int64 // records that a load replaced, plus ambiguous
+	ambiguous atomic.Int64 // records that an earlier attempt of the load may have written
 
 	mix        dist.Choice
 	scrambled  dist.Scrambled
@@ -79,24 +82,27 @@ type workload struct {
 	sequential dist.Sequential
 	hotspot    dist.Hotspot
 	back       dist.Exponential
-	latest     dist.Latest // to be copied: it grows
+	latest     dist.Latest // each worker copies it, because drawing changes it
 	lengths    func(field int, rng *rand.Rand) int64
 	scanLength func(rng *rand.Rand) int64
-	single     []kv.Fields // each field by itself
-	paths      []string    // of each field in a document
+	single     []kv.Fields // by field: only this field
+	paths      []string    // by field: its path in a document
 }
 
 func newWorkload(c *Config, table *kv.Records) (*workload, error) {
-	w := &workload{Config: c, fields: c.TableSpec("").Fields, table: table, sequence: newSequence(c.Records), absent: &absent{}, writers: uint64(c.Threads)} //nolint:gosec // not negative
+	w := &workload{
+		Config: c, fields: c.TableSpec("").Fields, table: table, sequence: newSequence(c.Records),
+		absent: &absent{}, writers: uint64(c.Threads), //nolint:gosec // not negative
+	}
 	w.mix = dist.NewChoice(c.Mix[:]...)
 	first, last := c.InsertStart, c.InsertStart+c.InsertCount-1
 	w.gap = c.Records - last - 1
 	w.uniform = dist.Uniform{Least: first, Most: last}
 	switch c.Requests {
 	case "zipfian":
-		// Room for twice the inserts that are expected, so that popular keys stay
-		// what they are while the table grows.
-		expected := int64(float64(c.Operations) * c.Mix[opInsert] * 2)
+		// As in YCSB, the distribution covers twice the expected inserts, so that the same keys
+		// stay popular while the table grows.
+		expected := int64(min(float64(c.Operations)*c.Mix[opInsert]*2, mostKeys))
 		w.scrambled = dist.NewScrambled(first, last+1+expected, c.Theta)
 	case "zipfian-exact":
 		w.exact = dist.NewExact(first, c.InsertCount, c.Theta)
@@ -121,12 +127,12 @@ func newWorkload(c *Config, table *kv.Records) (*workload, error) {
 	var err error
 	w.lengths, err = c.fieldLengths()
 	if c.Transfers() {
-		w.accounts = &accounts{moved: make([]atomic.Int64, c.InsertCount)}
+		w.accounts = &accounts{}
 	}
 	return w, err
 }
 
-// fieldLength is how long a field's values are, where lengths are not drawn.
+// fieldLength is the length of a field's values if all have one length.
 func (c *Config) fieldLength(field int) int64 {
 	if c.EachLength != nil {
 		return c.EachLength[field]
@@ -134,7 +140,7 @@ func (c *Config) fieldLength(field int) int64 {
 	return c.FieldLength
 }
 
-// fieldLengths draws the lengths of values.
+// fieldLengths returns the function that draws the length of a value.
 func (c *Config) fieldLengths() (func(field int, rng *rand.Rand) int64, error) {
 	anyField := func(draw func(rng *rand.Rand) int64) func(int, *rand.Rand) int64 {
 		return func(_ int, rng *rand.Rand) int64 { return draw(rng) }
@@ -155,7 +161,8 @@ func (c *Config) fieldLengths() (func(field int, rng *rand.Rand) int64, error) {
 // readHistogram reads "BlockSize\tN", then lines of a bucket and its count.
 func readHistogram(file string) (*dist.Buckets, error) {
 	bad := func(line int, err error) error {
-		return &fault.Error{File: file, Line: line, Problem: "is no histogram of lengths", Err: err, Cure: "write BlockSize, a tab and a number, then lines of a bucket, a tab and its count"}
+		const cure = "write BlockSize, a tab and a number, then lines of a bucket, a tab and its count"
+		return &fault.Error{File: file, Line: line, Problem: "is no histogram of lengths", Err: err, Cure: cure}
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -171,13 +178,13 @@ func readHistogram(file string) (*dist.Buckets, error) {
 			return nil, bad(i+1, err)
 		}
 		if i == 0 {
-			if size = n; name != "BlockSize" || n < 1 {
+			if size = n; name != "BlockSize" || n < 1 || n > mostLength {
 				return nil, bad(1, nil)
 			}
 			continue
 		}
 		bucket, err := strconv.Atoi(name)
-		if err != nil || bucket < 0 || bucket > 1<<20 {
+		if err != nil || bucket < 0 || bucket > 1<<20 || size*int64(bucket+1) > mostLength || n > mostKeys-total {
 			return nil, bad(i+1, err)
 		}
 		for len(counts) <= bucket {
@@ -193,18 +200,21 @@ func readHistogram(file string) (*dist.Buckets, error) {
 	return &b, nil
 }
 
-// pacing are the options of the loop.
+// pacing returns the options of the loop that runs the operations.
 func (w *workload) pacing(o *Options) pace.Options {
 	_, operations := w.Shard.split(0, w.Operations)
 	return pace.Options{
-		Kinds: kinds(), Statuses: statuses(), FirstHarmless: statusDeleted, Rate: w.Target / float64(max(w.Shard.Of, 1)), Arrivals: pace.Arrivals(w.Arrivals), Operations: operations,
-		Warmup: time.Duration(w.Warmup) * time.Second, MaxDuration: time.Duration(w.Seconds) * time.Second, Seed: uint64(w.Seed + w.Shard.Index), //nolint:gosec // not negative
-		Phases: w.phases(), BusyWait: w.Spin, ReportInterval: o.Interval, OnProgress: o.Watch, Grace: o.Grace, Clock: o.clock,
+		Kinds: kinds(), Statuses: statuses(), FirstHarmless: statusDeleted,
+		Rate: w.Target / float64(max(w.Shard.Of, 1)), Phases: w.phases(), Arrivals: pace.Arrivals(w.Arrivals),
+		Operations: operations, Warmup: time.Duration(w.Warmup) * time.Second,
+		MaxDuration: time.Duration(w.Seconds) * time.Second,
+		Seed:        uint64(w.Seed + w.Shard.Index), //nolint:gosec // not negative
+		BusyWait:    w.Spin, ReportInterval: o.Interval, OnProgress: o.Watch, Grace: o.Grace, Clock: o.clock,
 	}
 }
 
 // look lets workers read n records that must exist, each once: the first, the last and one of each
-// range between them. found counts those with every field and with their own values.
+// range between them. found counts those with every field and with correct values.
 func (w *workload) look(ctx context.Context, all []*worker, n int64) (found, wrong int64, missing []string, err error) {
 	rng := rand.New(rand.NewPCG(uint64(w.Seed), math.MaxUint64)) //nolint:gosec // not negative
 	numbers := make([]int64, min(n, w.InsertCount))
@@ -227,7 +237,7 @@ func (w *workload) look(ctx context.Context, all []*worker, n int64) (found, wro
 			status = k.judgeAll(&k.row)
 		}
 		if err == nil && status == statusOK && n > probed {
-			status, err = k.twice(ctx)
+			status, err = k.isOnce(ctx)
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -246,7 +256,7 @@ func (w *workload) look(ctx context.Context, all []*worker, n int64) (found, wro
 	return found, wrong, missing, err
 }
 
-// judgeAll judges every byte of a record that is read while nobody writes.
+// judgeAll checks every byte of a record while no worker writes.
 func (k *worker) judgeAll(row *kv.Row) int {
 	k.deep = true
 	defer func() { k.deep = false }()
@@ -259,69 +269,84 @@ func (k *worker) judgeAll(row *kv.Row) int {
 	return k.judge("read back", k.key, row, never)
 }
 
-// twice scans from an existing record; no second record may have its key.
-func (k *worker) twice(ctx context.Context) (status int, err error) {
+// isOnce scans from the existing record of k.key: the scan must return that record, and no second one
+// with its key.
+func (k *worker) isOnce(ctx context.Context) (status int, err error) {
 	if k.conn.Scan == nil {
 		return statusOK, nil
 	}
+	const problem = "scan: an existing record comes twice, or not at all"
 	n := 0
 	err = k.conn.Scan(ctx, k.key, 2, nil, func(key []byte, _ *kv.Row) error {
 		if order := bytes.Compare(key, k.key); n == 0 && order != 0 || n > 0 && order <= 0 {
-			status = k.wrong("scan: a record is there twice, or left out", func() string { return fmt.Sprintf("from %s: %s", k.key, key) })
+			status = k.wrong(problem, func() string { return fmt.Sprintf("from %s: %s", k.key, key) })
 		}
 		n++
 		return nil
 	})
+	if err == nil && n == 0 {
+		status = k.wrong(problem, func() string { return fmt.Sprintf("from %s: no record", k.key) })
+	}
 	return status, err
 }
 
 const (
-	probed    = 64   // records, before a run
-	lookShare = 1000 // after a load one of so many is read, at least leastRead
+	probed    = 64   // records that are read before and after a run
+	lookShare = 1000 // after a load one of 1000 records is read, and at least leastRead
 )
 
-// probe looks before a run: of a load that was cut off, or that is another's,
-// every request would be a miss. It finds out whether the values have stamps.
+// probe reads some records before a run. If the load was interrupted, or loaded other keys, every
+// request would be a miss. It also finds out whether the values have stamps.
 func (w *workload) probe(ctx context.Context, c *kv.Conn) error {
 	k := w.worker(c, 0)
 	found, wrong, missing, err := w.look(ctx, []*worker{k}, probed)
 	if err != nil {
 		return err
 	}
-	w.problems.kinds = nil // the run finds the faults
+	w.problems.kinds = nil // the run itself reports wrong values
 	w.problems.after.Store(0)
 	w.marked = k.seen.unmarked == 0 && (k.seen.stamped > 0 || wrong > 0) && !w.Integrity
 	switch {
 	case len(missing) > 0:
+		const problem = "load incomplete: of %d records looked for %d are missing, such as %s"
+		const cure = "load recordcount=%d with the same insertorder and zeropadding, or give the recordcount, or the " +
+			"insertstart and insertcount, that were loaded"
 		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
-			Setting: "table " + w.Table, Problem: fmt.Sprintf("load incomplete: of %d records looked for %d are missing, such as %s", found+wrong+int64(len(missing)), len(missing), missing[0]),
-			Cure: fmt.Sprintf("load recordcount=%d with the same insertorder and zeropadding, or give the recordcount, or the insertstart and insertcount, that were loaded", w.Records),
+			Setting: "table " + w.Table, Cure: fmt.Sprintf(cure, w.Records),
+			Problem: fmt.Sprintf(problem, found+wrong+int64(len(missing)), len(missing), missing[0]),
 		}}
 	case w.Integrity && found == 0:
+		const problem = "none of %d records has the values of dataintegrity (--verify): the table was loaded without it, " +
+			"or with other fieldlength, or the engine changes values"
+		const cure = "load the table with --verify and the same field lengths, or run without --verify: " +
+			"Barograph then checks values by their stamps"
 		return &fault.Status{Code: fault.Differs, Err: &fault.Error{
-			Setting: "table " + w.Table, Problem: fmt.Sprintf("none of %d records has the values of dataintegrity (--verify): the table was loaded without it, or with other fieldlength, or the engine changes values", wrong),
-			Cure: "load the table with --verify and the same field lengths, or run without --verify: values are checked by their stamps then",
+			Setting: "table " + w.Table, Problem: fmt.Sprintf(problem, wrong), Cure: cure,
 		}}
 	}
 	return nil
 }
 
-// readBack looks after a load or a run that was right so far: writes are the
-// engine's word until they are read.
+// mostReopens is the number of attempts of each worker to reopen its connection for the read-back.
+const mostReopens = 20
+
+// readBack reads records after a load or a run without a wrong result so far: an acknowledgement does
+// not prove that the engine has stored the record.
 func (r *Report) readBack(ctx context.Context, w *workload, all []*worker, c counting) error {
-	if r.Fault != nil { // connections may have been lost by the last operations
+	if r.Fault != nil { // the last operations may have lost their connections
 		for _, k := range all {
-			tries := 0
+			attempts := 0
 			k.conn, _ = k.table.Reopen(ctx, k.conn, k.key, func() bool {
-				tries++
-				time.Sleep(kv.BackOff(tries, k.rng))
-				return tries < 20
+				attempts++
+				return attempts < mostReopens && engine.Pause(ctx, kv.BackOff(attempts, k.rng)) == nil
 			})
 		}
 	}
 	n := int64(probed)
 	if r.Load {
-		n, w.marked, w.fresh = min(w.InsertCount, max(leastRead, w.InsertCount/lookShare)), !w.Integrity && (!r.Resume || w.skipped.Load()+w.existing.Load() == 0), !r.Resume // existing records may be another program's
+		n = min(w.InsertCount, max(leastRead, w.InsertCount/lookShare))
+		existing := r.Resume && w.skipped.Load()+w.existing.Load() > 0 // another program may have written these
+		w.marked, w.fresh = !w.Integrity && !existing, !r.Resume
 	}
 	found, wrong, missing, err := w.look(ctx, all, n)
 	r.back = answer.Tally{Found: found, Wrong: wrong, Missing: int64(len(missing))}
@@ -344,34 +369,53 @@ func (r *Report) readBack(ctx context.Context, w *workload, all []*worker, c cou
 func (r *Report) wrongBack() error {
 	switch {
 	case r.back.Wrong > 0:
-		return &fault.Status{Code: fault.Differs, Err: &fault.Error{Problem: fmt.Sprintf("%d records are wrong that were read back or counted after the end", r.back.Wrong), Cure: "see the problems listed: the engine lost or changed what it acknowledged, or another client writes the same table"}}
+		return &fault.Status{Code: fault.Differs, Err: &fault.Error{
+			Problem: fmt.Sprintf("%d records are wrong that were read back or counted after the end", r.back.Wrong),
+			Cure: "see the problems listed: the engine lost or changed acknowledged records, or another client writes the " +
+				"same table",
+		}}
 	case r.back.Missing > r.Config.MaxMisses:
-		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{Problem: fmt.Sprintf("%d records are missing that were acknowledged", r.back.Missing), Cure: "see the problems listed: the engine lost what it acknowledged, or another client deletes in the same table"}}
+		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
+			Problem: fmt.Sprintf("%d records are missing that were acknowledged", r.back.Missing),
+			Cure: "see the problems listed: the engine lost acknowledged records, or another client deletes in the same " +
+				"table",
+		}}
 	}
 	return nil
 }
 
-// Problems counts what went wrong, by what it was, with the first example of each.
+// Problems counts problems by kind, with the first example of each kind.
 type Problems struct {
-	after atomic.Int64 // about how many operations the first was seen
+	after atomic.Int64 // approximate number of operations before the first problem; 0 = no problem
 
 	mu    sync.Mutex
 	kinds []run.ProblemCount
 }
 
-const mostProblems = 20 // that are distinguished
+// A run distinguishes mostProblems kinds of problems; the last kind is otherProblems.
+const (
+	mostProblems  = 20
+	otherProblems = "problems of further kinds"
+)
 
-// note counts a problem; example is called for the first of its kind.
-func (p *Problems) note(what string, example func() string) {
+// note counts a problem. It calls example for the first problem of a kind.
+func (p *Problems) note(kind string, example func() string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i := range p.kinds {
-		if p.kinds[i].Kind == what || len(p.kinds) == mostProblems && i == mostProblems-1 {
-			p.kinds[i].Count++
-			return
-		}
+	i := p.index(kind)
+	if i < 0 && len(p.kinds) >= mostProblems-1 {
+		kind = otherProblems
+		i = p.index(kind)
 	}
-	p.kinds = append(p.kinds, run.ProblemCount{Kind: what, Count: 1, Example: example()})
+	if i < 0 {
+		p.kinds = append(p.kinds, run.ProblemCount{Kind: kind, Count: 1, Example: example()})
+		return
+	}
+	p.kinds[i].Count++
+}
+
+func (p *Problems) index(kind string) int {
+	return slices.IndexFunc(p.kinds, func(c run.ProblemCount) bool { return c.Kind == kind })
 }
 
 func (p *Problems) list() []run.ProblemCount {

@@ -3,6 +3,7 @@ package ycsb
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"sync/atomic"
@@ -84,8 +85,8 @@ func loaded(t *testing.T, c *Config) kv.Database {
 
 func code(err error) int { return fault.Code(err) }
 
-// The core workloads and the distributions, each with zero misses, every scan
-// checked, every value verified.
+// TestCoreWorkloadsRunClean: the core workloads and the distributions, each without misses, with every scan checked and
+// every value verified.
 func TestCoreWorkloadsRunClean(t *testing.T) {
 	cases := [][]string{}
 	for _, name := range Workloads() {
@@ -126,8 +127,8 @@ func TestCoreWorkloadsRunClean(t *testing.T) {
 	}
 }
 
-// A wrong engine is caught in each case, with the exit status of a wrong or an
-// incomplete answer, never 0.
+// TestWrongEngineIsCaught: a wrong engine is detected in each case, with the exit status of a wrong or an incomplete
+// result, never 0.
 func TestWrongEngineIsCaught(t *testing.T) {
 	for _, x := range []struct {
 		fault enginetest.KVFault
@@ -167,7 +168,41 @@ func TestWrongEngineIsCaught(t *testing.T) {
 	})
 }
 
-// go-ycsb counts misses as reads, YCSB as failures that nobody looks at.
+// TestScansThatMissTheFirstRecord: a scan must return the record whose key it starts from, also if the run has inserted
+// it; the other records need not be known for that. A scan after a load must return a record at all.
+func TestScansThatMissTheFirstRecord(t *testing.T) {
+	c := config(t, "readproportion=0", "updateproportion=0", "scanproportion=0.5", "insertproportion=0.5", "requestdistribution=latest")
+	inserted := map[string]bool{}
+	for number := c.Records; number < c.Records+c.Operations; number++ {
+		inserted[string(c.appendKey(nil, number))] = true
+	}
+	blind := conns(func(c *kv.Conn) {
+		scan := c.Scan
+		c.Scan = func(ctx context.Context, from []byte, n int, f kv.Fields, each func([]byte, *kv.Row) error) error {
+			if !inserted[string(from)] {
+				return scan(ctx, from, n, f, each)
+			}
+			return scan(ctx, from, n+1, f, func(key []byte, r *kv.Row) error {
+				if string(key) == string(from) {
+					return nil
+				}
+				return each(key, r)
+			})
+		}
+	})
+	r, err := Run(t.Context(), wrapped{loaded(t, c), blind}, c, Options{})
+	if err != nil || code(r.Err()) != fault.Differs || r.Problems[0].Kind != "scan: the first record is left out" {
+		t.Errorf("%v; %v; %v", err, r.Err(), r.Problems)
+	}
+	empty := conns(func(c *kv.Conn) {
+		c.Scan = func(context.Context, []byte, int, kv.Fields, func([]byte, *kv.Row) error) error { return nil }
+	})
+	if r, err := Load(t.Context(), wrapped{open(t), empty}, config(t), Options{}); code(err) != fault.Differs {
+		t.Errorf("scans after a load return nothing: %v; %v", err, r.Problems)
+	}
+}
+
+// TestMissesFailTheRun: go-ycsb counts misses as reads, and YCSB as failures that do not change its exit status.
 func TestMissesFailTheRun(t *testing.T) {
 	c := config(t)
 	db := loaded(t, c)
@@ -191,7 +226,7 @@ func TestMissesFailTheRun(t *testing.T) {
 	}
 }
 
-// go-ycsb's redis binding takes error replies for answers, and exits with 0.
+// TestErrorRepliesFailTheRun: go-ycsb's redis binding counts error replies as answers, and exits with 0.
 func TestErrorRepliesFailTheRun(t *testing.T) {
 	c := config(t)
 	db := loaded(t, c)
@@ -208,9 +243,9 @@ func TestErrorRepliesFailTheRun(t *testing.T) {
 	}
 }
 
-// A load that was cut off fails everywhere in the run, and nobody says why
+// TestIncompleteLoadIsReported: with other programs, after an interrupted load every request fails, without a reason
 // (yugabyte-db#14006).
-func TestLoadIncompleteIsSaid(t *testing.T) {
+func TestIncompleteLoadIsReported(t *testing.T) {
 	c := config(t)
 	db := loaded(t, config(t, "recordcount=600"))
 	if _, err := Run(t.Context(), db, c, Options{}); err == nil || !strings.Contains(err.Error(), "load incomplete") {
@@ -221,7 +256,7 @@ func TestLoadIncompleteIsSaid(t *testing.T) {
 	}
 }
 
-// YCSB and go-ycsb acknowledge the key of a failed insert, and then ask for it.
+// TestOnlyAcknowledgedKeysAreDrawn: YCSB and go-ycsb request keys whose insert failed.
 func TestOnlyAcknowledgedKeysAreDrawn(t *testing.T) {
 	c := config(t, "readproportion=0.5", "insertproportion=0.5", "requestdistribution=latest", "operationcount=20000", "threadcount=8")
 	db := loaded(t, c)
@@ -241,8 +276,8 @@ func TestOnlyAcknowledgedKeysAreDrawn(t *testing.T) {
 	}
 }
 
-// A table without scans, or without documents, is reported before the run begins.
-func TestWhatTheTableCannotDoIsSaid(t *testing.T) {
+// TestUnsupportedOperationsAreReported: a table without scans, or without documents, is reported before the run starts.
+func TestUnsupportedOperationsAreReported(t *testing.T) {
 	c := config(t, "scanproportion=0.5")
 	db := loaded(t, c)
 	blind := conns(func(c *kv.Conn) { c.Scan = nil })
@@ -288,7 +323,7 @@ func TestScansOverManyPartitions(t *testing.T) {
 	}
 }
 
-// go-ycsb repeats successful inserts and gives up those that failed (PR #318).
+// TestInsertIsTriedAgainAfterFailureOnly: go-ycsb repeats successful inserts, and not those that failed (PR #318).
 func TestInsertIsTriedAgainAfterFailureOnly(t *testing.T) {
 	c := config(t, "core_workload_insertion_retry_limit=1", "core_workload_insertion_retry_interval=0.0001")
 	db := open(t)
@@ -334,7 +369,39 @@ func TestInsertIsTriedAgainAfterFailureOnly(t *testing.T) {
 	}
 }
 
-// go-ycsb's mysql, pg and sqlite ignore duplicates silently.
+// TestBatchWithoutAnAnswer: an engine that stores a batch and then reports an error, for example of a timeout, keeps its
+// connection. The records of the batch are no duplicates.
+func TestBatchWithoutAnAnswer(t *testing.T) {
+	var batches atomic.Int64
+	unanswering := conns(func(c *kv.Conn) {
+		many := c.InsertMany
+		c.InsertMany = func(ctx context.Context, rows []kv.KeyRow) error {
+			if err := many(ctx, rows); err != nil || batches.Add(1)%10 != 0 {
+				return err
+			}
+			return errors.New("timed out waiting for replicas")
+		}
+	})
+	r, err := Load(t.Context(), wrapped{open(t), unanswering}, config(t, "batchsize=10"), Options{})
+	if err != nil || r.Err() != nil || r.Succeeded() != 1000 || r.Reconnects != 0 {
+		t.Errorf("%v; %v; %v", err, r.Err(), r.Problems)
+	}
+}
+
+// TestKindsOfProblems: a run that has too many kinds of problems counts the further ones by themselves, and not as those
+// of the last kind.
+func TestKindsOfProblems(t *testing.T) {
+	var p Problems
+	for i := range 2 * mostProblems {
+		p.note(fmt.Sprint("kind ", i), func() string { return "" })
+	}
+	all := p.list()
+	if last := all[len(all)-1]; len(all) != mostProblems || last.Kind != otherProblems || last.Count != mostProblems+1 {
+		t.Errorf("%+v", all)
+	}
+}
+
+// TestSecondLoadHasNoNewRecords: go-ycsb's mysql, pg and sqlite ignore duplicates silently.
 func TestSecondLoadHasNoNewRecords(t *testing.T) {
 	for _, batch := range []string{"batchsize=1", "batchsize=10"} {
 		c := config(t, batch)
@@ -353,8 +420,7 @@ func TestSecondLoadHasNoNewRecords(t *testing.T) {
 	}
 }
 
-// A part of the records is loaded, by insertstart and insertcount, and run: no
-// record of another part is asked for, or missed in a scan.
+// TestPartOfTheRecords: a run with insertstart and insertcount requests no other records, and misses none in scans.
 func TestPartOfTheRecords(t *testing.T) {
 	for _, requests := range []string{"uniform", "zipfian", "zipfian-exact", "latest", "hotspot", "exponential", "sequential"} {
 		for _, part := range []string{"insertstart=0", "insertstart=300", "insertstart=800"} {
@@ -375,7 +441,7 @@ func TestPartOfTheRecords(t *testing.T) {
 	}
 }
 
-// YCSB's load cuts key numbers to 32 bits.
+// TestKeyNumbersBeyond32Bits: YCSB's load truncates key numbers to 32 bits.
 func TestKeyNumbersBeyond32Bits(t *testing.T) {
 	const start = "3000000000"
 	c := config(t, "recordcount=3000000100", "insertstart="+start, "insertcount=100", "insertorder=ordered", "requestdistribution=zipfian", "dataintegrity=true", "operationcount=500")
@@ -398,7 +464,7 @@ func TestKeyNumbersBeyond32Bits(t *testing.T) {
 	}
 }
 
-// go-ycsb refuses an operationcount of 0, which is no limit.
+// TestUnlimitedRunEndsByTime: go-ycsb refuses an operationcount of 0, which means no limit.
 func TestUnlimitedRunEndsByTime(t *testing.T) {
 	c := config(t, "operationcount=0", "maxexecutiontime=1")
 	r, err := Run(t.Context(), loaded(t, c), c, Options{})
@@ -439,7 +505,8 @@ func TestDeletesWithoutAnythingLeft(t *testing.T) {
 	}
 }
 
-// Bytes are YCSB's: of its three ranges by position, equally often.
+// TestRandomValuesAreYCSBs: each byte comes from the range that YCSB has for its position, all bytes of a range equally
+// often.
 func TestRandomValuesAreYCSBs(t *testing.T) {
 	var seen [6][128]int
 	const rounds = 40_000

@@ -8,10 +8,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// fits is the chi-square test: seen[i] draws of a class of probability p[i].
-// Classes of less than five expected draws are joined with the next. The seed
-// is fixed, so that the test is right or wrong for ever; p-values below 0.001
-// are taken for wrong.
+// fits is the chi-square test: seen[i] draws of a class of probability p[i]. It joins classes of less than five expected
+// draws with the next one. The seed is fixed, so the result is always the same; a p-value below 0.001 fails.
 func fits(t *testing.T, seen []int, p []float64) {
 	t.Helper()
 	n := 0
@@ -46,7 +44,7 @@ func draws(n, classes int, least int64, draw func() int64) []int {
 
 func newRand() *rand.Rand { return rand.New(rand.NewPCG(42, 1)) }
 
-// The hashes of spec's key vectors, which YCSB printed.
+// TestHashIsYCSBs: the hashes are those of keys that YCSB printed.
 func TestHashIsYCSBs(t *testing.T) {
 	for v, want := range map[int64]int64{
 		0: 6284781860667377211, 1: 8517097267634966620, 2: 1820151046732198393, 3: 4052466453699787802, 10: 2408371864701034737,
@@ -73,7 +71,8 @@ func TestZeta(t *testing.T) {
 	}
 }
 
-// gray are the probabilities of YCSB's formula, from where it changes over.
+// gray returns the probabilities of the numbers by YCSB's formula, from the random numbers at which the drawn number
+// changes.
 func gray(z *Zipf) []float64 {
 	p := make([]float64, z.items)
 	first := 1 / z.zetan
@@ -252,7 +251,7 @@ func BenchmarkDraw(b *testing.B) {
 	})
 }
 
-// TestFlatterOrSteeper: the constant of the law is heeded, by each that follows it.
+// TestFlatterOrSteeper: each distribution that follows Zipf's law uses its constant.
 func TestFlatterOrSteeper(t *testing.T) {
 	top := func(draw func(rng *rand.Rand) int64) float64 {
 		rng, count, most := newRand(), map[int64]int{}, 0

@@ -2,6 +2,6 @@
 // (core/src/main/java/site/ycsb/generator), and one that YCSB does not have: a Zipf distribution
 // over the existing records.
 //
-// A distribution is a value of constants; the caller provides the random numbers. The package
-// belongs to step 6, the ycsb workload, and does not depend on records.
+// The caller provides the random numbers. Distributions that drawing does not change can be shared by
+// goroutines: all except Latest and Zipf.Resize. The package does not depend on records.
 package dist

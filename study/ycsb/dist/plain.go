@@ -17,7 +17,7 @@ type Uniform struct{ Least, Most int64 }
 // Draw returns the next number.
 func (u Uniform) Draw(rng *rand.Rand) int64 { return u.Least + rng.Int64N(u.Most-u.Least+1) }
 
-// Sequential goes through least … most again and again, for all workers together.
+// Sequential draws least … most in order, and then starts again. All its users share one position.
 type Sequential struct {
 	Least, Most int64
 	next        atomic.Int64
@@ -28,17 +28,18 @@ func (s *Sequential) Draw() int64 {
 	return s.Least + (s.next.Add(1)-1)%(s.Most-s.Least+1)
 }
 
-// Hotspot draws from the first of least … most with one probability, from the
-// rest with the other: YCSB's HotspotIntegerGenerator.
+// Hotspot draws hot numbers, the first of least … most, with one probability, and the rest with the
+// other: YCSB's HotspotIntegerGenerator.
 type Hotspot struct {
-	least, hot, cold int64
-	often            float64
+	least     int64
+	hot, cold int64   // counts of numbers
+	often     float64 // probability of a hot number
 }
 
-// NewHotspot makes dataFraction of the numbers hot; opFraction of the draws are of them.
+// NewHotspot makes dataFraction of the numbers hot; opFraction of the draws are hot numbers.
 func NewHotspot(least, most int64, dataFraction, opFraction float64) Hotspot {
 	hot := int64(float64(most-least+1) * dataFraction)
-	return Hotspot{least, hot, most - least + 1 - hot, opFraction}
+	return Hotspot{least: least, hot: hot, cold: most - least + 1 - hot, often: opFraction}
 }
 
 // Draw returns the next number. If there is no hot number, or no other one, it draws from the
@@ -50,22 +51,21 @@ func (h Hotspot) Draw(rng *rand.Rand) int64 {
 	return h.least + h.hot + rng.Int64N(h.cold)
 }
 
-// Exponential draws how far back from the last number, near ones often: YCSB's
-// ExponentialGenerator.
+// Exponential draws distances from the last number, small ones often: YCSB's ExponentialGenerator.
 type Exponential struct{ gamma float64 }
 
-// NewExponential draws percentile percent of its numbers below within.
+// NewExponential returns a distribution with percentile percent of its draws below within.
 func NewExponential(percentile, within float64) Exponential {
 	return Exponential{-math.Log(1-percentile/100) / within}
 }
 
 // Draw returns the next distance.
 func (e Exponential) Draw(rng *rand.Rand) int64 {
-	return int64(-math.Log(1-rng.Float64()) / e.gamma) // of (0, 1]: no logarithm of 0
+	return int64(-math.Log(1-rng.Float64()) / e.gamma) // the argument is in (0, 1]: there is no logarithm of 0
 }
 
-// Buckets draws lengths by a histogram, as YCSB's HistogramGenerator means to:
-// that draws the first length once too often and never the last.
+// Buckets draws lengths by a histogram, like YCSB's HistogramGenerator but without its error: that one
+// draws the first length once too often and the last one never.
 type Buckets struct {
 	size  int64
 	until []int64 // cumulated counts
@@ -96,22 +96,22 @@ func (b *Buckets) Draw(rng *rand.Rand) int64 {
 // Choice draws an index by weights.
 type Choice struct{ until []float64 }
 
-// NewChoice takes weights, of which one is greater than 0; they need not add up to 1.
+// NewChoice returns a choice by weights, at least one of which is greater than 0. They need not sum to 1.
 func NewChoice(weights ...float64) Choice {
 	var c Choice
 	sum := 0.0
 	for _, w := range weights {
 		sum += w
 	}
-	at := 0.0
+	until := 0.0
 	for _, w := range weights {
-		at += w / sum
-		c.until = append(c.until, at)
+		until += w / sum
+		c.until = append(c.until, until)
 	}
 	return c
 }
 
-// Draw returns the next index; one whose weight is 0 never.
+// Draw returns the next index, never one with weight 0.
 func (c *Choice) Draw(rng *rand.Rand) int {
 	u := rng.Float64()
 	last := 0
@@ -123,13 +123,12 @@ func (c *Choice) Draw(rng *rand.Rand) int {
 			return i
 		}
 	}
-	return last // the sum may be a little less than 1
+	return last // rounding may leave the last bound a little below 1
 }
 
-// Exact draws from Zipf's law itself: rank k of n with probability
-// proportional to 1/k^theta, by rejection-inversion (Hörmann and Derflinger,
-// ACM TOMACS 6(3), 1996). Ranks are spread over the numbers by a fixed
-// permutation, so that the popular ones are not neighbours.
+// Exact draws by Zipf's law itself: rank k of n with probability proportional to 1/k^theta, by
+// rejection-inversion (Hörmann and Derflinger, ACM TOMACS 6(3), 1996). A fixed permutation maps ranks to
+// numbers, so that the popular numbers are not neighbors.
 type Exact struct {
 	least, count int64
 	theta        float64
@@ -138,7 +137,7 @@ type Exact struct {
 	h1, hn, s float64
 }
 
-// NewExact draws from least … least+count-1, count at least 1.
+// NewExact returns a distribution over least … least+count-1, count at least 1.
 func NewExact(least, count int64, theta float64) Exact {
 	e := Exact{least: least, count: count, theta: theta}
 	e.h1 = e.integral(1.5) - 1
@@ -160,8 +159,8 @@ func gcd(a, b int64) int64 {
 
 func (e *Exact) density(x float64) float64 { return math.Pow(x, -e.theta) }
 
-// integral is that of the density, up to a constant: (x^(1-theta)-1)/(1-theta),
-// which stays exact where theta is close to 1.
+// integral is the integral of the density, up to a constant: (x^(1-theta)-1)/(1-theta). This form stays
+// exact if theta is close to 1.
 func (e *Exact) integral(x float64) float64 {
 	return math.Expm1((1-e.theta)*math.Log(x)) / (1 - e.theta)
 }

@@ -8,9 +8,8 @@ import (
 // Theta is YCSB's Zipfian constant.
 const Theta = 0.99
 
-// Zeta is the sum of 1/i^theta for i = 1 … n, 0 < theta < 1. Beyond the first
-// terms it is computed by the Euler-Maclaurin formula, so that any n takes the
-// same time; the error is below 1e-14 of the sum.
+// Zeta is the sum of 1/i^theta for i = 1 … n, 0 < theta < 1. After the first terms it uses the
+// Euler-Maclaurin formula, so that the time does not grow with n. The relative error is below 1e-14.
 func Zeta(n int64, theta float64) float64 {
 	const direct = 1000
 	sum := 0.0
@@ -28,41 +27,43 @@ func Zeta(n int64, theta float64) float64 {
 	return sum + integral + (f(b)-f(a))/2 + (slope(b)-slope(a))/12 - (third(b)-third(a))/720
 }
 
-// Zipf draws small numbers often, as YCSB's ZipfianGenerator does, which is the
-// algorithm of Gray et al., "Quickly generating billion-record synthetic
-// databases", SIGMOD 1994. Of the numbers from 2 on the probabilities are
-// approximate.
+// Zipf draws small numbers often, as YCSB's ZipfianGenerator does, by the algorithm of Gray et al.,
+// "Quickly generating billion-record synthetic databases", SIGMOD 1994. The probabilities of Base and
+// Base+1 are exact, those of the other numbers approximate.
 type Zipf struct {
-	Base  int64 // is drawn most often
-	first int64 // items at the beginning
-	items int64
+	Base  int64 // the number that is drawn most often
+	first int64 // number of items when the distribution was made
+	items int64 // number of items now
 
 	theta, zeta2, alpha, zetan, eta float64
 	second                          float64 // 1 + 1/2^theta
 }
 
-// NewZipf draws from base … base+items-1.
+// NewZipf returns a distribution over base … base+items-1.
 func NewZipf(base, items int64, theta float64) Zipf {
 	return newZipf(base, items, theta, Zeta(items, theta))
 }
 
 func newZipf(base, items int64, theta, zetan float64) Zipf {
-	z := Zipf{Base: base, first: items, theta: theta, zeta2: Zeta(2, theta), alpha: 1 / (1 - theta), second: 1 + math.Pow(0.5, theta)}
+	z := Zipf{
+		Base: base, first: items, theta: theta, zeta2: Zeta(2, theta), alpha: 1 / (1 - theta),
+		second: 1 + math.Pow(0.5, theta),
+	}
 	z.set(items, zetan)
 	return z
 }
 
-// set follows YCSB in leaving the items of eta as they were at the beginning.
+// set changes the number of items. Like YCSB, it computes eta from the first number of items.
 func (z *Zipf) set(items int64, zetan float64) {
 	z.items, z.zetan = items, zetan
 	z.eta = (1 - math.Pow(2/float64(z.first), 1-z.theta)) / (1 - z.zeta2/zetan)
 }
 
-// Resize draws from so many items from now on.
+// Resize changes the number of items.
 func (z *Zipf) Resize(items int64) {
 	switch {
 	case items == z.items:
-	case items > z.items && items-z.items < 1000: // as it mostly is: a few were inserted
+	case items > z.items && items-z.items < 1000: // the usual case: a few keys were inserted
 		zetan := z.zetan
 		for i := z.items + 1; i <= items; i++ {
 			zetan += math.Pow(float64(i), -z.theta)
@@ -87,9 +88,9 @@ func (z *Zipf) at(u float64) int64 {
 	return z.Base + int64(float64(z.items)*math.Exp(z.alpha*math.Log(z.eta*u-z.eta+1)))
 }
 
-// Scrambled draws some numbers often, which are spread over all: YCSB's request
-// distribution "zipfian". It draws from ten thousand million items, which are
-// hashed onto the numbers; so it is flatter than Zipf's law (YCSB#1495).
+// Scrambled draws some numbers often, which are scattered over all numbers: YCSB's request distribution
+// "zipfian". It draws from 10,000,000,001 items by Zipf's law, and hashes them to the numbers. Therefore
+// it is flatter than Zipf's law (YCSB#1495).
 type Scrambled struct {
 	least, count int64
 	inner        Zipf
@@ -101,7 +102,7 @@ const (
 	scrambledZeta  = 26.46902820178302
 )
 
-// NewScrambled draws from least … most.
+// NewScrambled returns a distribution over least … most.
 func NewScrambled(least, most int64, theta float64) Scrambled {
 	zeta := scrambledZeta
 	if theta != Theta {
@@ -116,7 +117,7 @@ func (s *Scrambled) Draw(rng *rand.Rand) int64 { return s.least + Hash(s.inner.D
 // Latest draws the last numbers often: YCSB's SkewedLatestGenerator.
 type Latest struct{ zipf Zipf }
 
-// NewLatest begins with a last number, at least 1.
+// NewLatest returns a distribution whose last number is expected to be last at the first draw.
 func NewLatest(last int64, theta float64) Latest { return Latest{NewZipf(0, max(last, 1), theta)} }
 
 // Draw returns the next number, from 1 … last.

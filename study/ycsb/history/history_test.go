@@ -21,25 +21,25 @@ import (
 	"github.com/barograph/barograph/study/ycsb/history"
 )
 
-// liar tells the truth but once in so many operations: then it reads what a
-// later write has replaced, or acknowledges a write that it does not do.
-type liar struct {
-	every    int64
-	stale    bool
-	turn     atomic.Int64 // operations until it lies
-	reported atomic.Int64
-	mu       sync.Mutex
-	values   map[string][2]string // of each key, written last and before
+// faultyStore fails once in so many operations: then it returns a value that a later write has replaced,
+// or acknowledges a write that it does not do.
+type faultyStore struct {
+	every  int64
+	stale  bool         // it returns old values; otherwise it drops writes
+	wait   atomic.Int64 // operations until the next fault
+	faults atomic.Int64
+	mu     sync.Mutex
+	values map[string][2]string // by key: the last value and the one before
 }
 
-func (l *liar) due() bool { return l.turn.Add(-1) < 0 }
+func (l *faultyStore) due() bool { return l.wait.Add(-1) < 0 }
 
-func (l *liar) lied() {
-	l.reported.Add(1)
-	l.turn.Store(l.every)
+func (l *faultyStore) fail() {
+	l.faults.Add(1)
+	l.wait.Store(l.every)
 }
 
-func (l *liar) records(r *kv.Records) *kv.Records {
+func (l *faultyStore) records(r *kv.Records) *kv.Records {
 	out := *r
 	out.Connect = func(ctx context.Context) (*kv.Conn, error) {
 		c, err := r.Connect(ctx)
@@ -48,18 +48,18 @@ func (l *liar) records(r *kv.Records) *kv.Records {
 		}
 		bad := *c
 		bad.Read = func(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
-			lie, before := l.due() && l.stale, l.before(key)
+			isDue, before := l.due() && l.stale, l.before(key)
 			err := c.Read(ctx, key, f, into)
-			if _, now := value(into); lie && err == nil && before != "" && before != now {
+			if _, now := value(into); isDue && err == nil && before != "" && before != now {
 				into.Reset()
 				into.AddString(0, before)
-				l.lied()
+				l.fail()
 			}
 			return err
 		}
 		bad.Update = func(ctx context.Context, key []byte, row *kv.Row) error {
 			if l.due() && !l.stale && c.Read(ctx, key, nil, &kv.Row{}) == nil {
-				l.lied()
+				l.fail()
 				return nil
 			}
 			err := c.Update(ctx, key, row)
@@ -79,14 +79,14 @@ func value(r *kv.Row) (int, string) {
 	return field, string(v)
 }
 
-// before is what a key held before its last update, which is done.
-func (l *liar) before(key []byte) string {
+// before returns the value of a key before its last update.
+func (l *faultyStore) before(key []byte) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.values[string(key)][1]
 }
 
-func (l *liar) done(key []byte, row *kv.Row, err error) {
+func (l *faultyStore) done(key []byte, row *kv.Row, err error) {
 	if l.mu.Lock(); err == nil {
 		_, now := value(row)
 		l.values[string(key)] = [2]string{now, l.values[string(key)][0]}
@@ -123,36 +123,36 @@ func record(t *testing.T, r *kv.Records, seed uint64, calls int) []history.Op {
 
 func broken(found []history.Finding) (names []string) {
 	for _, f := range found {
-		if !f.Held {
+		if !f.Kept {
 			names = append(names, string(f.Promise))
 		}
 	}
 	return names
 }
 
-// TestLiars: whoever lies on one of 10,000 operations is found, each time: by turns with a stale read and with an update
-// that it acknowledges and does not do. A lie during another operation on its key may equal a correct answer; then the
-// liar lies again, three times at most.
-func TestLiars(t *testing.T) {
+// TestFaultyStores: a store that fails in one of 10,000 operations is detected, each time: by turns with a stale read
+// and with an update that it acknowledges and does not do. A fault during another operation on its key may equal a
+// correct result; then the test tries again, three times at most.
+func TestFaultyStores(t *testing.T) {
 	for seed := range uint64(100) {
-		var lies int64
+		var faults int64
 		var found []history.Finding
 		caught := false
 		for try := uint64(0); try < 3 && !caught; try++ {
-			l := &liar{every: 10_000, stale: seed%2 == 0, values: map[string][2]string{}}
-			l.turn.Store(rand.New(rand.NewPCG(seed, try)).Int64N(8000))
+			l := &faultyStore{every: 10_000, stale: seed%2 == 0, values: map[string][2]string{}}
+			l.wait.Store(rand.New(rand.NewPCG(seed, try)).Int64N(8000))
 			found = history.Judge(record(t, l.records(table(t)), seed, 12_000/8), time.Minute)
-			lies = l.reported.Load()
-			caught = lies > 0 && found[0].Broken > 0 && found[0].Example != ""
+			faults = l.faults.Load()
+			caught = faults > 0 && found[0].Violations > 0 && found[0].Example != ""
 		}
 		if !caught {
-			t.Errorf("seed %d: %d lies, and %+v", seed, lies, found)
+			t.Errorf("seed %d: %d faults, and %+v", seed, faults, found)
 		}
 	}
 }
 
-// TestHonest: what is not answered is unknown, and no lie.
-func TestHonest(t *testing.T) {
+// TestUnansweredCalls: the outcome of a call without an answer is unknown, and breaks no promise.
+func TestUnansweredCalls(t *testing.T) {
 	for seed := range uint64(5) {
 		var calls atomic.Int64
 		r := *table(t)
@@ -186,7 +186,7 @@ func TestHonest(t *testing.T) {
 	}
 }
 
-// TestPromises: what breaks which promise. A call is: client, kind, value, begin, end.
+// TestPromises: which history breaks which promise. A call is: client, kind, value, start, return.
 func TestPromises(t *testing.T) {
 	for name, c := range map[string]struct {
 		ops    string
@@ -240,8 +240,8 @@ func TestPromises(t *testing.T) {
 	}
 }
 
-// TestStored judges histories anew that were recorded of servers whose processes
-// were killed, 40 s each (docs/results/ycsb.md): who lost what was acknowledged is caught.
+// TestStored checks stored histories of servers whose processes were killed, 40 s each (docs/results/ycsb.md): those
+// that lost acknowledged writes are detected.
 func TestStored(t *testing.T) {
 	for name, want := range map[string]string{
 		"postgres": "[]", "mariadb": "[]", "valkey3": "[]",
@@ -270,8 +270,8 @@ func TestStored(t *testing.T) {
 			t.Errorf("%s, %d operations, %d unknown: %s, want %s", name, len(all), history.Unanswered(all), got, want)
 		}
 		for _, f := range found {
-			if f.Broken > 0 {
-				t.Logf("%s, %s: %d times, such as %s", name, f.Promise, f.Broken, f.Example)
+			if f.Violations > 0 {
+				t.Logf("%s, %s: %d times, such as %s", name, f.Promise, f.Violations, f.Example)
 			}
 		}
 	}

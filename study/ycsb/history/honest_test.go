@@ -21,8 +21,8 @@ import (
 	"github.com/barograph/barograph/study/ycsb/history"
 )
 
-// honest are the stores whose histories are kept, fifty of each, and what their
-// settings promise; see docs/results/ycsb/histories.sh.
+// honest lists the correct stores with stored histories, fifty of each, and the promises of their settings; see
+// docs/results/ycsb/histories.sh.
 func honest() map[string][]engine.Promise {
 	return map[string][]engine.Promise{
 		"postgres": engine.Promises(), "mariadb": engine.Promises(), "valkey": engine.Promises(), "valkey3": engine.Promises(),
@@ -38,7 +38,7 @@ const (
 	clients   = 8    // at least
 )
 
-// unread are the keys that were not read in the end: what is lost of them is not seen.
+// unread returns the keys without a final read, which alone shows a lost write.
 func unread(h []history.Op) (keys []string) {
 	read := map[string]bool{}
 	for _, o := range h {
@@ -52,8 +52,8 @@ func unread(h []history.Op) (keys []string) {
 	return keys
 }
 
-// TestHonest50 judges histories anew that were recorded of servers a node of which
-// was killed and started again: each is accepted, decided in time.
+// TestHonest50 checks stored histories of servers of which a node was killed and restarted: each is accepted, and within
+// the time limit.
 func TestHonest50(t *testing.T) {
 	for name, promises := range honest() {
 		t.Run(name, func(t *testing.T) {
@@ -78,8 +78,8 @@ func TestHonest50(t *testing.T) {
 					continue // the race detector sees one of ten
 				}
 				for _, f := range history.Judge(h, time.Minute) {
-					if slices.Contains(promises, f.Promise) && !f.Held {
-						t.Errorf("history %d: %s: broken %d times, %s", i, f.Promise, f.Broken, f.Example)
+					if slices.Contains(promises, f.Promise) && !f.Kept {
+						t.Errorf("history %d: %s: broken %d times, %s", i, f.Promise, f.Violations, f.Example)
 					}
 				}
 			}
@@ -88,8 +88,8 @@ func TestHonest50(t *testing.T) {
 	}
 }
 
-// TestPack packs what docs/results/ycsb/histories.sh recorded, of each store the first
-// fifty that are long enough.
+// TestPack packs the histories that docs/results/ycsb/histories.sh recorded: of each store the first fifty that are long
+// enough.
 func TestPack(t *testing.T) {
 	dirs := filepath.SplitList(os.Getenv("BAROGRAPH_HISTORIES"))
 	if len(dirs) == 0 {
@@ -113,7 +113,7 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// recorded reads a history as a run folder has it.
+// recorded reads a history in the format of a run folder.
 func recorded(t *testing.T, file string) (all []history.Op) {
 	t.Helper()
 	f, err := os.Open(file)
@@ -135,9 +135,8 @@ func recorded(t *testing.T, file string) (all []history.Op) {
 	return all
 }
 
-// The packed form: times in whole microseconds, cut off, so that what ended before
-// something else began ends no later; the others may be taken to overlap, which no
-// order forbids. Keys are numbers.
+// In the packed form, times are microseconds, rounded down: a call that returned before another one started does so in
+// the packed form, or both overlap, which permits more orders. Keys are numbers.
 const neverMicros = -1
 
 func pack(t *testing.T, file string, all [][]history.Op) {
@@ -237,8 +236,8 @@ func unpack(t *testing.T, file string) (all [][]history.Op) {
 	return all
 }
 
-// TestPacked: a history is unpacked as it was, but for times below a microsecond
-// and the names of keys; and one that is not true is caught as before.
+// TestPacked: an unpacked history equals the packed one except for fractions of microseconds and the names of keys, and
+// breaks the same promises.
 func TestPacked(t *testing.T) {
 	file, h := filepath.Join(t.TempDir(), "a.zst"), recorded(t, filepath.Join("testdata", "postgres-off.jsonl.gz"))
 	pack(t, file, [][]history.Op{h, h[:10]})

@@ -3,8 +3,9 @@
 //
 // A Witness records a history during a workload: it has its own clients and its own records. The
 // outcome of an unanswered call is unknown: it may have taken effect at any later time, or never.
-// Porcupine checks linearizability for each key, because a history is linearizable if that of each
-// key is. The weaker promises follow from the times, because no two writes have the same value.
+// Porcupine checks linearizability for each key by itself: a history is linearizable if and only if the
+// history of each key is. The weaker promises are checked by times and values, because no two writes have
+// the same value.
 package history
 
 import (
@@ -23,10 +24,10 @@ import (
 // Finding is the result for one promise. If it is neither broken nor kept, the time did not suffice
 // to decide.
 type Finding struct {
-	Promise engine.Promise `json:"promise"`
-	Held    bool           `json:"held"`
-	Broken  int            `json:"broken,omitempty"`  // times; of linearizable, keys
-	Example string         `json:"example,omitempty"` // of a broken one
+	Promise    engine.Promise `json:"promise"`
+	Kept       bool           `json:"held"`
+	Violations int            `json:"broken,omitempty"`  // times; of linearizable, keys
+	Example    string         `json:"example,omitempty"` // of a broken one
 }
 
 // Judge compares a history with every promise. If the keys together take longer than patience,
@@ -34,7 +35,7 @@ type Finding struct {
 func Judge(all []Op, patience time.Duration) []Finding {
 	found := map[engine.Promise]*Finding{}
 	for _, p := range engine.Promises() {
-		found[p] = &Finding{Promise: p, Held: true}
+		found[p] = &Finding{Promise: p, Kept: true}
 	}
 	end, keys := time.Now().Add(patience), perKey(all)
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
@@ -44,7 +45,7 @@ func Judge(all []Op, patience time.Duration) []Finding {
 		case porcupine.Illegal:
 			found[engine.Linearizable].breaks(culprit(ops))
 		case porcupine.Unknown:
-			found[engine.Linearizable].Held = false
+			found[engine.Linearizable].Kept = false
 		}
 	}
 	var out []Finding
@@ -55,18 +56,18 @@ func Judge(all []Op, patience time.Duration) []Finding {
 }
 
 func (f *Finding) breaks(example string) {
-	f.Held = false
-	if f.Broken++; f.Example == "" {
+	f.Kept = false
+	if f.Violations++; f.Example == "" {
 		f.Example = example
 	}
 }
 
-// linear puts one key's history to Porcupine, unless the order of the returns,
-// which is the first that comes to mind, will do.
+// linear checks the history of one key for linearizability. It first tries the order in which the calls returned, and
+// calls Porcupine only if that order is impossible.
 func linear(ops []*Op, patience time.Duration) porcupine.CheckResult {
 	switch {
 	case patience <= 0:
-		return porcupine.Unknown // 0 would be for ever
+		return porcupine.Unknown // Porcupine takes 0 for no limit
 	case asReturned(ops):
 		return porcupine.Ok
 	}
@@ -77,17 +78,21 @@ func linear(ops []*Op, patience time.Duration) porcupine.CheckResult {
 	var history []porcupine.Operation
 	for _, o := range ops {
 		if o.Outcome == Unknown && o.Kind == Update && !read[o.Value] {
-			continue // its effect is unknown, and each such call that is kept doubles the work
+			continue // no read proves it, and each unknown call doubles the work
 		}
-		history = append(history, porcupine.Operation{ClientId: o.Client, Input: o, Call: int64(o.Call), Return: int64(o.Return)})
+		history = append(history, porcupine.Operation{
+			ClientId: o.Client, Input: o, Call: int64(o.Call), Return: int64(o.Return),
+		})
 	}
 	return porcupine.CheckOperationsTimeout(porcupine.Model{
 		Init: func() any { return int64(absent) },
-		Step: func(state, input, _ any) (bool, any) { return input.(*Op).step(state.(int64)) }, //nolint:forcetypeassert // made above
+		Step: func(state, input, _ any) (bool, any) {
+			return input.(*Op).step(state.(int64)) //nolint:forcetypeassert // made above
+		},
 	}, history, patience)
 }
 
-// asReturned reports whether calls were possible one by one as they returned.
+// asReturned reports whether the calls are possible one after the other, in the order in which they returned.
 func asReturned(ops []*Op) bool {
 	state := int64(absent)
 	for _, o := range byReturn(ops) {
@@ -106,7 +111,7 @@ func byReturn(ops []*Op) []*Op {
 	return out
 }
 
-// culprit is the call with whose return a history stops being linearizable.
+// culprit returns the first call such that the history until its return is not linearizable.
 func culprit(ops []*Op) string {
 	ends := byReturn(ops)
 	first, _ := slices.BinarySearchFunc(ends, porcupine.Illegal, func(last *Op, _ porcupine.CheckResult) int {
@@ -118,7 +123,7 @@ func culprit(ops []*Op) string {
 	return ends[min(first, len(ends)-1)].String()
 }
 
-// Until is a history up to a moment: what has not returned by then is unknown.
+// Until returns the history until a time: the outcome of a call that returned later is unknown.
 func Until(all []Op, moment time.Duration) (out []Op) {
 	calls := make([]*Op, len(all))
 	for i := range all {
@@ -130,7 +135,7 @@ func Until(all []Op, moment time.Duration) (out []Op) {
 	return out
 }
 
-// until is a history as it stood at a moment: what has not returned is unknown.
+// until is Until for pointers.
 func until(ops []*Op, moment time.Duration) (out []*Op) {
 	for _, o := range ops {
 		switch {
@@ -145,8 +150,8 @@ func until(ops []*Op, moment time.Duration) (out []*Op) {
 	return out
 }
 
-// weigh compares each read of a key with the writes that its client, or at the end any client,
-// knows to have taken effect.
+// weigh compares each read of a key with the acknowledged writes of its client, and the final read with those of all
+// clients.
 func weigh(ops []*Op, found map[engine.Promise]*Finding) {
 	k := keyHistory{writers: map[int64]*Op{}, wrote: map[int]*Op{}, saw: map[int]*Op{}}
 	for _, o := range ops {
@@ -174,7 +179,7 @@ func weigh(ops []*Op, found map[engine.Promise]*Finding) {
 				found[engine.ReadYourWrites].breaks(o.String() + " after " + w.String())
 			}
 			if w := k.saw[o.Client]; k.older(o, w) {
-				found[engine.MonotonicReads].breaks(o.String() + " after it had read what came by " + w.String())
+				found[engine.MonotonicReads].breaks(o.String() + " after it had read the value of " + w.String())
 			}
 			if o.Final && k.older(o, k.last) {
 				p := engine.NoLostWrites
@@ -193,10 +198,10 @@ func weigh(ops []*Op, found map[engine.Promise]*Finding) {
 // keyHistory is the state of one key.
 type keyHistory struct {
 	writers map[int64]*Op // by the value
-	deletes []*Op         // that may have been done
+	deletes []*Op         // acknowledged and unknown ones
 	wrote   map[int]*Op   // by client: its last acknowledged write
-	saw     map[int]*Op   // by client: the write of what it last read
-	last    *Op           // acknowledged write to begin
+	saw     map[int]*Op   // by client: the write of the value that it read last
+	last    *Op           // the acknowledged write that started last
 }
 
 func latest(a, b *Op) *Op {
@@ -206,14 +211,14 @@ func latest(a, b *Op) *Op {
 	return a
 }
 
-// written reports whether the value of a read was being written when it ended.
+// written reports whether the write of the value of a read had started when the read returned.
 func (k *keyHistory) written(read *Op) bool {
 	w := k.writers[read.Value]
 	return w != nil && w.Call < read.Return && w.Outcome != Refused
 }
 
-// older reports whether a read shows a state that was over before a write began,
-// which was done before the read.
+// older reports whether a read returned a state that had ended before write w began, which was acknowledged before the
+// read.
 func (k *keyHistory) older(read, w *Op) bool {
 	switch {
 	case w == nil:
@@ -247,16 +252,17 @@ const (
 	Unknown Outcome = "unknown" // of a write: it may have been done, at any time from its call on, or never
 )
 
-// Op is one call. A read that was not answered is none.
+// Op is one call. A history contains no unanswered reads.
 type Op struct {
-	Client  int           `json:"client"`
-	Key     string        `json:"key"`
-	Kind    Kind          `json:"kind"`
-	Outcome Outcome       `json:"outcome"`
-	Value   int64         `json:"value,omitempty"` // that was written, or read: each is written once; 0 = no record, -1 = one that nobody can have written
-	Call    time.Duration `json:"call_ns"`
-	Return  time.Duration `json:"return_ns"`       // never, where it is unknown
-	Final   bool          `json:"final,omitempty"` // a read when all was over
+	Client  int     `json:"client"`
+	Key     string  `json:"key"`
+	Kind    Kind    `json:"kind"`
+	Outcome Outcome `json:"outcome"`
+	// the value that was written or read; no two writes have the same; 0 = no record, -1 = no write has such a value
+	Value  int64         `json:"value,omitempty"`
+	Call   time.Duration `json:"call_ns"`         // time of the call since the start of the history
+	Return time.Duration `json:"return_ns"`       // time of its return; never if the outcome is unknown
+	Final  bool          `json:"final,omitempty"` // a read after the end of all other calls
 }
 
 const (
@@ -265,7 +271,7 @@ const (
 	never  = time.Duration(math.MaxInt64)
 )
 
-// String is the call in a sentence.
+// String describes the call.
 func (o *Op) String() string {
 	value := fmt.Sprint(o.Value)
 	switch {
@@ -278,26 +284,28 @@ func (o *Op) String() string {
 	if o.Return == never {
 		until = "?"
 	}
-	return fmt.Sprintf("client %d %s %s %s (%s, %s–%s)", o.Client, o.Kind, o.Key, value, o.Outcome, o.Call.Round(time.Microsecond), until)
+	call := o.Call.Round(time.Microsecond)
+	return fmt.Sprintf("client %d %s %s %s (%s, %s–%s)", o.Client, o.Kind, o.Key, value, o.Outcome, call, until)
 }
 
-// step is one record's model: its state is its value.
+// step is the model of one record: its state is its value. It reports whether the call is possible in a state, and
+// returns the next state.
 func (o *Op) step(state int64) (possible bool, next int64) {
-	there := state != absent
+	exists := state != absent
 	switch {
 	case o.Outcome == Refused:
-		return there == (o.Kind == Insert), state
+		return exists == (o.Kind == Insert), state
 	case o.Kind == Read:
 		return state == o.Value, state
-	case o.Outcome == Unknown && there == (o.Kind == Insert):
-		return true, state // it comes to nothing
+	case o.Outcome == Unknown && exists == (o.Kind == Insert):
+		return true, state // the engine refuses it
 	case o.Kind == Delete:
-		return there || o.Outcome == Unknown, absent
+		return exists || o.Outcome == Unknown, absent
 	}
-	return there == (o.Kind == Update), o.Value
+	return exists == (o.Kind == Update), o.Value
 }
 
-// perKey are the calls by their key, in the order of their begin.
+// perKey returns the calls by their key, in the order of their start.
 func perKey(all []Op) map[string][]*Op {
 	out := map[string][]*Op{}
 	for i := range all {

@@ -21,9 +21,9 @@ import (
 type Witness struct {
 	Table   *kv.Records
 	Fields  int           // of a record
-	Prefix  string        // of the keys, which must be new
-	Clients int           // at once
-	Calls   int           // approximate number for each client; 0 = until the context ends
+	Prefix  string        // of the keys; no record has a key with this prefix
+	Clients int           // number of concurrent clients
+	Calls   int           // approximate number for each client; 0 = until Finish
 	Pause   time.Duration // between two turns of a client
 	Timeout time.Duration // of a call; 0 = none
 	Seed    uint64
@@ -32,19 +32,19 @@ type Witness struct {
 }
 
 const (
-	shared  = 16               // keys that all contend for
-	revived = 30 * time.Second // for which a client tries to reach a server in the end
+	shared     = 16               // number of keys for which all clients contend
+	finishWait = 30 * time.Second // for which a client tries to reach a server at the end
 )
 
-// Clients are those that Start has started.
+// Clients are the clients that Start has started.
 type Clients struct {
 	*Witness
 	group       errgroup.Group
-	stop, abort context.CancelFunc // of turns, of calls
+	stop, abort context.CancelFunc // stop ends the turns, abort also ends the calls
 	all         []*client
 }
 
-// Start lets the clients begin. Their turns end with Finish.
+// Start starts the clients. Their turns end with Finish, and their calls at the latest with ctx.
 func (w *Witness) Start(ctx context.Context) (*Clients, error) {
 	w.began = time.Now()
 	c := &Clients{Witness: w}
@@ -64,7 +64,7 @@ func (w *Witness) Start(ctx context.Context) (*Clients, error) {
 	return c, nil
 }
 
-// Since is a moment as the calls have it.
+// Since converts a time to one of the history's calls.
 func (w *Witness) Since(moment time.Time) time.Duration { return moment.Sub(w.began) }
 
 func (c *Clients) close() (err error) {
@@ -79,7 +79,8 @@ func (c *Clients) close() (err error) {
 func (c *Clients) Finish(ctx context.Context) ([]Op, error) {
 	if c.Calls == 0 {
 		c.stop()
-		time.AfterFunc(revived, c.abort)
+		timer := time.AfterFunc(finishWait, c.abort)
+		defer timer.Stop()
 	}
 	err := errors.Join(c.group.Wait(), c.last(ctx))
 	c.abort()
@@ -90,7 +91,7 @@ func (c *Clients) Finish(ctx context.Context) ([]Op, error) {
 	return all, errors.Join(err, c.close())
 }
 
-// last divides the keys among the clients.
+// last reads every key once more. It divides the keys among the clients.
 func (c *Clients) last(ctx context.Context) error {
 	keys := map[string]bool{}
 	for _, one := range c.all {
@@ -110,7 +111,7 @@ func (c *Clients) last(ctx context.Context) error {
 	return g.Wait()
 }
 
-// client is one of a witness. Its memory is used again.
+// client is one client of a witness. It reuses its row for every call.
 type client struct {
 	*Witness
 	number   int
@@ -130,15 +131,15 @@ func (c *client) run(ctx, turns context.Context) {
 		if kind != Read {
 			c.call(ctx, kind, key)
 		}
-		c.call(ctx, Read, key) // also behind a write: it is not covered by another yet
+		c.call(ctx, Read, key) // also after a write, before another write replaces its value
 		if c.Pause > 0 {
 			_ = engine.Pause(turns, time.Duration(float64(c.Pause)*2*c.rng.Float64()))
 		}
 	}
 }
 
-// draw chooses what to do: half reads, two of ten updates, one each of inserts and
-// deletes, one of a record of its own.
+// draw chooses the next call. Of ten calls on average five are reads, two updates, one an insert and one a
+// delete of a shared key, and one an insert or a delete of a key of the client's own.
 func (c *client) draw() (Kind, string) {
 	key := c.Prefix + strconv.Itoa(c.rng.IntN(shared))
 	switch n := c.rng.IntN(20); {
@@ -162,7 +163,7 @@ func (c *client) draw() (Kind, string) {
 	return Insert, key
 }
 
-// call does one thing, notes it, and after an error sees that the next can be done.
+// call makes one call and records it. If the outcome is unknown, it reopens the connection for the next call.
 func (c *client) call(ctx context.Context, kind Kind, key string) {
 	o := Op{Client: c.number, Key: key, Kind: kind, Outcome: Done}
 	if kind == Insert || kind == Update {
@@ -223,7 +224,7 @@ func (c *client) fill(value int64) {
 	}
 }
 
-// value is the one that every field has.
+// value returns the value that every field of the row has, or torn.
 func (c *client) value() int64 {
 	if c.row.Len() != c.Fields {
 		return torn
@@ -241,20 +242,20 @@ func (c *client) value() int64 {
 	return n
 }
 
-// final reads keys until each has answered, and removes them.
+// final reads each key until the engine answers, and removes its record.
 func (c *client) final(ctx context.Context, keys []string) error {
-	ctx, cancel := context.WithTimeout(ctx, revived+time.Duration(len(keys))*time.Second/10)
+	ctx, cancel := context.WithTimeout(ctx, finishWait+time.Duration(len(keys))*time.Second/10)
 	defer cancel()
 	for _, key := range keys {
 		for n := len(c.ops); len(c.ops) == n; {
 			if err := ctx.Err(); err != nil {
-				return fmt.Errorf("the history's record %s cannot be read in the end: %w", key, err)
+				return fmt.Errorf("the history's record %s cannot be read after the run: %w", key, err)
 			}
 			c.call(ctx, Read, key)
 		}
 		c.ops[len(c.ops)-1].Final = true
 		if c.conn.Delete != nil {
-			_ = c.conn.Delete(ctx, []byte(key)) // a record that remains disturbs nobody
+			_ = c.conn.Delete(ctx, []byte(key)) // no workload reads a record that remains
 		}
 	}
 	return nil
