@@ -29,6 +29,7 @@ type watched struct {
 	asking, most atomic.Int32
 	slow         atomic.Bool // it returns only when the query is canceled
 	fails        atomic.Pointer[string]
+	succeed      atomic.Int32 // number of queries that succeed before it fails
 }
 
 func (w *watched) driver() engine.Driver {
@@ -64,7 +65,7 @@ type watchedArchive struct {
 func (a watchedArchive) Ask(ctx context.Context, q *archive.Query, b *answer.Builder) error {
 	a.w.most.Store(max(a.w.most.Load(), a.w.asking.Add(1)))
 	defer a.w.asking.Add(-1)
-	if text := a.w.fails.Load(); text != nil {
+	if text := a.w.fails.Load(); text != nil && a.w.succeed.Add(-1) < 0 {
 		return fmt.Errorf("cannot ask %s", *text)
 	}
 	if a.w.slow.Load() {
@@ -99,6 +100,23 @@ func TestCanary(t *testing.T) {
 				t.Errorf("the place of the password is not shown: %s", text)
 			}
 		}
+	}
+}
+
+// TestScorecardFails: an engine that fails after the first row of a scorecard ends the stream with an error.
+func TestScorecardFails(t *testing.T) {
+	w := &watched{}
+	p := newPageOf(t, engine.Registry{w.driver()}, loaded(t, t.TempDir()))
+	text := "the archive"
+	w.succeed.Store(1)
+	w.fails.Store(&text)
+	status, got := p.get("/api/v1/scorecard?archive=two.pebble&line_type=SAL1L2&candidate=ECM&baseline=GFS", nil)
+	lines := strings.Split(strings.TrimSpace(got), "\n")
+	if status != http.StatusOK || len(lines) < 2 || !strings.Contains(lines[0], `"cells"`) || lines[len(lines)-1] != `{"error":"cannot ask the archive"}` {
+		t.Errorf("%d: %d lines, the last one is %.300s", status, len(lines), lines[len(lines)-1])
+	}
+	if _, text := p.get("/api/v1/faster?"+where, nil); !strings.Contains(text, `"problem":"cannot ask the archive"`) {
+		t.Errorf("%.300s", text)
 	}
 }
 
@@ -161,7 +179,7 @@ func TestSevenCases(t *testing.T) {
 	})
 	p := newPage(t, file)
 	for name, want := range wants {
-		var got serve.Drawn
+		var got serve.CurveReply
 		if status, text := p.get("/api/v1/curve?archive=two.pebble&intervals=1&case="+name, &got); status != http.StatusOK {
 			t.Fatal(name, status, text)
 		}

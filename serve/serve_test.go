@@ -321,6 +321,7 @@ func TestGuard(t *testing.T) {
 		{"no file of a report", "GET", "/runs/" + filepath.Base(dir) + "/done/run.json", p.client, nil, 404},
 		{"samples of elsewhere", "GET", "/runs/" + filepath.Base(dir) + "/done/..%2f..%2fx.csv", p.client, nil, 404},
 		{"no such page", "GET", "/nothing", p.client, nil, 404},
+		{"the head of a stream", "HEAD", "/api/v1/events?name=first&folder=" + filepath.Base(dir), p.client, nil, 200},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := p.do(c.client, c.method, c.path, c.change)
@@ -332,6 +333,7 @@ func TestGuard(t *testing.T) {
 			}
 		})
 	}
+	p.ended() // the head of a stream is no stream
 }
 
 // TestToken: the cookie is valid only for this site and hidden from scripts. No redirect contains
@@ -351,6 +353,30 @@ func TestToken(t *testing.T) {
 		set := r.Header.Get("Set-Cookie")
 		if r.StatusCode != http.StatusSeeOther || r.Header.Get("Location") != want || !strings.Contains(set, "HttpOnly") || !strings.Contains(set, "SameSite=Strict") {
 			t.Errorf("%s: %s, to %s, %s", path, r.Status, r.Header.Get("Location"), set)
+		}
+	}
+}
+
+// TestPort80: browsers omit port 80 from the Host of a request.
+func TestPort80(t *testing.T) {
+	dir := t.TempDir()
+	recorded(t, dir)
+	for host, requests := range map[string]map[string]int{
+		"127.0.0.1:80":   {"127.0.0.1": 303, "127.0.0.1:80": 303, "localhost": 303, "evil.example": 403, "127.0.0.1:8042": 403},
+		"[::1]:80":       {"[::1]": 303, "[::1]:80": 303},
+		"127.0.0.1:8042": {"127.0.0.1": 403, "127.0.0.1:80": 403, "127.0.0.1:8042": 303},
+	} {
+		s, err := serve.New(serve.Options{Registry: registry, Host: host}, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range requests {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, s.URL(), nil)
+			r.Host = name
+			w := httptest.NewRecorder()
+			if s.Handler().ServeHTTP(w, r); w.Code != want {
+				t.Errorf("served as %s, a request to %s: status %d, want %d", host, name, w.Code, want)
+			}
 		}
 	}
 }
@@ -414,7 +440,7 @@ func TestCurve(t *testing.T) {
 	for _, drawing := range drawings {
 		t.Run(drawing, func(t *testing.T) {
 			want := wants[drawing]
-			var first, whole serve.Drawn
+			var first, whole serve.CurveReply
 			if status, text := p.get("/api/v1/curve?"+where+drawing, &first); status != 200 {
 				t.Fatal(status, text)
 			}
@@ -430,7 +456,7 @@ func TestCurve(t *testing.T) {
 					t.Error("the curve jumps when its intervals come")
 				}
 			}
-			if !whole.Cost.Recall || whole.Data != first.Data {
+			if !whole.Cost.Recall || whole.Contents != first.Contents {
 				t.Errorf("asked again: %+v", whole.Cost)
 			}
 		})
@@ -497,6 +523,11 @@ func TestAnswers(t *testing.T) {
 	}
 	r := p.do(p.client, http.MethodGet, "/api/v1/inventory?archive=two.pebble", nil)
 	again := p.do(p.client, http.MethodGet, "/api/v1/inventory?archive=two.pebble", func(q *http.Request) { q.Header.Set("If-None-Match", r.Header.Get("ETag")) })
+	script := p.do(p.client, http.MethodGet, "/assets/app.js", nil)
+	kept := p.do(p.client, http.MethodGet, "/assets/app.js", func(q *http.Request) { q.Header.Set("If-None-Match", script.Header.Get("ETag")) })
+	if script.StatusCode != http.StatusOK || kept.StatusCode != http.StatusNotModified {
+		t.Errorf("the script: %s, then %s", script.Status, kept.Status)
+	}
 	if r.Header.Get("ETag") == "" || again.StatusCode != http.StatusNotModified {
 		t.Errorf("ETag %s, then %s", r.Header.Get("ETag"), again.Status)
 	}
@@ -513,7 +544,7 @@ func TestStudied(t *testing.T) {
 	}
 	filled(t, filepath.Join(kept, "two.pebble"), made(t, filepath.Join(dir, "data"), 0, 0))
 	p := newPage(t, dir)
-	if _, text := p.get("/api/v1/home", nil); !strings.Contains(text, "is being measured by a run that goes on") {
+	if _, text := p.get("/api/v1/home", nil); !strings.Contains(text, "is being measured by a run in progress") {
 		t.Error(text)
 	}
 	if err := f.Close(); err != nil {
@@ -525,9 +556,12 @@ func TestStudied(t *testing.T) {
 }
 
 func TestNothingToServe(t *testing.T) {
-	empty := t.TempDir()
+	empty, loop := t.TempDir(), filepath.Join(t.TempDir(), "loop")
+	if err := os.Symlink(loop, loop); err != nil {
+		t.Fatal(err)
+	}
 	for place, want := range map[string]string{
-		"nowhere": "nowhere: file does not exist; name an engine's URL", empty: "holds neither an archive nor a run folder",
+		"nowhere": "nowhere: file does not exist; name an engine's URL", loop: "too many levels of symbolic links", empty: "contains neither an archive nor a run folder",
 		"serve_test.go": "is no archive", "pebbel:x.db": "did you mean pebble",
 	} {
 		if _, err := serve.New(serve.Options{Registry: engine.Registry{pebble.Driver()}}, place); err == nil || !strings.Contains(err.Error(), want) {

@@ -146,7 +146,7 @@ func TestPatterns(t *testing.T) {
 	of := func(name string) string {
 		return "?archive=prob.pebble&line_type=PCT&stat=PSTD_RELIABILITY&axis=fcst_lead&fcst_var=" + url.QueryEscape(name)
 	}
-	var drawn serve.Drawn
+	var drawn serve.CurveReply
 	if status, text := p.get("/api/v1/curve"+of("PROB(APCP_03>*)"), &drawn); status != http.StatusOK || drawn.Rows != 12 || !slices.Equal(drawn.Question["fcst_var"], []string{"PROB(APCP_03>0.1)", "PROB(APCP_03>1)"}) {
 		t.Error(status, text)
 	}
@@ -155,7 +155,7 @@ func TestPatterns(t *testing.T) {
 			t.Error(path, status, text)
 		}
 	}
-	drawn = serve.Drawn{}
+	drawn = serve.CurveReply{}
 	if status, text := p.get("/api/v1/curve"+of("PROB(TMP>*)"), &drawn); status != http.StatusOK || drawn.Absent != "no PCT has fcst_var PROB(TMP>*); the archive has PROB(APCP_03>0.1), PROB(APCP_03>1), PROB(APCP_06>1)" {
 		t.Error(status, drawn.Absent, text)
 	}

@@ -1,25 +1,29 @@
-// Explore: selectors made of the inventory, a curve, and how it was asked.
+// Explore: selectors from the inventory, a curve, and its query.
 import { Chart, Curves, axisLabel, dash, hue, isTime } from './plot';
-import { Refused, count, get, go, h, say, several, short, state, table, utc } from './dom';
+import { Refused, count, get, go, h, request, say, several, short, state, table, utc } from './dom';
 
 export interface Holding { archive: string; engine: string; design?: string; subset?: string; records: number; digest?: string; problem?: string; rank?: number }
 export interface Home {
   version: string; archives: Holding[]; folders: string[] | null;
   cases: { name: string; title: string; line_type: string }[]; stats: { name: string; line_type: string; summary: string }[]; pictures: Record<string, string[] | null>;
 }
-interface Group { line_type: string; version: string; model: string; obtype: string; fcst_var: string; vx_mask: string[]; fcst_lev: string[]; fcst_thresh: string[] | null; fcst_lead: number[]; held: string }
-interface Type { line_type: string; records: number; fcst_lead: number[]; fcst_valid_beg: string; [field: string]: unknown }
+interface Group { line_type: string; version: string; model: string; obtype: string; fcst_var: string; vx_mask: string[]; fcst_lev: string[]; fcst_thresh: string[] | null; fcst_lead: number[] }
+interface Type { line_type: string; records: number; fcst_lead: number[]; fcst_valid_beg: string }
 export interface Inventory { data: string; digest: string; line_types: Type[] | null; groups: Group[] | null }
 interface Drawn {
   curves?: Curves; rows: number; question: Record<string, string[]>; absent?: string; data: string; stamp: string;
   ms: { open: number; derive: number; server: number; ask: number; curve: number; recalled: boolean }; shown: number; points: number;
 }
 
+interface Access { object: string; method: string; index?: string; examined: number; kept: number; counted: boolean } // −1 = not reported
+interface Query { text: string; args?: string[]; keys?: string[]; all_keys?: number; plan: string; access: Access[] | null; engine: string; design: string; flavour: string; flavours: string[]; seed: number }
+interface Alternative { archive: string; engine: string; design: string; flavour: string; ms: number; rows: number; problem?: string }
+
 const fields = ['model', 'fcst_var', 'fcst_lev', 'vx_mask', 'obtype', 'fcst_thresh', 'version'] as const;
 type Field = (typeof fields)[number];
 const names: Record<Field, string> = { model: 'Model', fcst_var: 'Variable', fcst_lev: 'Level', vx_mask: 'Region', obtype: 'Observations', fcst_thresh: 'Threshold', version: 'Version' };
 const axes = ['fcst_lead', 'fcst_valid_beg', 'fcst_init_beg', 'valid_hour', 'init_hour', 'fcst_lev', 'fcst_thresh'];
-const ofPage = ['hide', 'from', 'to', 'tab']; // what of the URL is no question
+const ofPage = ['hide', 'from', 'to', 'tab']; // the parameters of the URL that belong to the page, not to the question
 const where = ['archive', 'design', 'subset', 'flavour'];
 
 // values are those of a field that a group has.
@@ -42,8 +46,8 @@ export function times(text: string): number[] {
 
 export function place(home: Home, q: URLSearchParams): Holding | undefined {
   const fits = (a: Holding) => !a.problem && where.slice(0, 3).every(k => !q.get(k) || q.get(k) === a[k as keyof Holding]);
-  const best = home.archives.filter(a => a.rank && fits(a)).sort((a, b) => a.rank! - b.rank!)[0]; // as the newest report ranks them
-  return best ?? home.archives.find(fits) ?? home.archives.find(a => !a.problem && (!q.get('archive') || q.get('archive') === a.archive)); // no other one stands for it
+  const best = home.archives.filter(a => a.rank && fits(a)).sort((a, b) => a.rank! - b.rank!)[0]; // in the order of the newest report
+  return best ?? home.archives.find(fits) ?? home.archives.find(a => !a.problem && (!q.get('archive') || q.get('archive') === a.archive)); // never another archive than the URL's
 }
 
 // holdings is the selector of archives, of every view that has one.
@@ -59,10 +63,10 @@ export function holdings(home: Home, q: URLSearchParams, chosen: (q: URLSearchPa
   }, !now && h('option', { disabled: true, selected: true }, '(choose one)'), ...usable.map(a => h('option', { selected: a === now }, `${a.archive} · ${a.engine} ${a.design} · ${a.subset} · ${several(a.records, 'record')}${a.rank === 1 ? ' · recommended' : ''}`))));
 }
 
-// lacking says why nothing can be asked, and lets another archive be chosen.
+// lacking is the error of a URL whose archive cannot be queried, with a selector of the other archives.
 export function lacking(home: Home, q: URLSearchParams, view: string) {
   const asked = q.get('archive'), usable = home.archives.some(a => !a.problem), known = home.archives.filter(a => a.problem && (!asked || a.archive === asked));
-  const why = known.map(a => `${a.archive}: ${a.problem}`).join('; ') || (asked ? `${asked} is not served here.` : 'No archive is served: name one, or a run folder that holds some: barograph serve archive.duckdb');
+  const why = known.map(a => `${a.archive}: ${a.problem}`).join('; ') || (asked ? `${asked} is not served here.` : 'No archive is served: name one, or a run folder that contains some: barograph serve archive.duckdb');
   return new Refused(why, known.length ? 2 : 0, usable ? holdings(home, q, n => go(view, new URLSearchParams(where.slice(0, 3).map(k => [k, n.get(k)!])))) : undefined);
 }
 
@@ -72,7 +76,7 @@ export class Explore {
   private printing = new AbortController();
   private chart?: Chart | undefined;
   private inventory!: Inventory;
-  private known = ''; // what the archive held when the inventory was read
+  private known = ''; // contents of the archive when the inventory was read
   private drawn?: Drawn;
   private form = h('form', { class: 'choices', 'aria-label': 'question', submit: (e: Event) => e.preventDefault() });
   private asks = h('p', { class: 'asks' });
@@ -89,7 +93,7 @@ export class Explore {
 
   close() { this.printing.abort(); clearInterval(this.timer); this.abort.abort(); this.chart?.destroy(); }
 
-  // look asks again when the archive is not what it was, so that no old answer stands as if it were today's.
+  // look asks the question again when the archive has changed, so the page shows no outdated answer.
   private async look() {
     const q = state(), asks = new URLSearchParams(where.slice(0, 3).flatMap(k => q.has(k) ? [[k, q.get(k)!]] : []));
     if (document.hidden || !this.drawn || this.main.hasAttribute('aria-busy')) return;
@@ -105,7 +109,8 @@ export class Explore {
     this.main.replaceChildren(h('div', { class: 'explore' }, h('details', { class: 'sheet', open: innerWidth > 700 }, h('summary', {}, 'Question'), this.form),
       h('div', { class: 'answer' }, this.asks, this.plot, this.read, this.legend, this.below, this.foot)));
     this.inventory = await get<Inventory>('inventory', { archive: q.get('archive')!, design: q.get('design')!, subset: q.get('subset')! }, this.abort.signal);
-    if (!q.get('line_type') && !q.get('case')) { q = this.first(q); go('/explore', q, true); }
+    if (!q.get('line_type') && !q.get('case')) q = this.first(q);
+    go('/explore', q, true); // later questions take archive, design and subset from the URL
     this.timer = setInterval(() => void this.look(), 2000);
     await this.answer(q);
   }
@@ -126,15 +131,16 @@ export class Explore {
     return out;
   }
 
-  // needed draws what has no statistic as the first picture that shows it whole, if there is one.
+  // needed selects a picture for a line type without statistics: the first one that shows it completely. It returns
+  // false if there is none, or if the line type has statistics.
   private needed(q: URLSearchParams) {
     const type = q.get('line_type')!, picture = this.home.stats.some(s => s.line_type === type) ? undefined : Object.entries(this.home.pictures).find(([, of]) => of?.includes(type))?.[0];
     if (picture) q.set('picture', picture);
     return !!picture;
   }
 
-  // open reports whether a value can be chosen beside the choices above it, and why not.
-  // Those below follow it: else no choice could be left for one that shares none of them.
+  // open returns '' if a value can be chosen together with the choices above it, otherwise the reason. It ignores the
+  // choices below, because these follow the value.
   private open(q: URLSearchParams, f: Field, v: string): string {
     const above = fields.slice(0, fields.indexOf(f));
     const groups = (this.inventory.groups ?? []).filter(g => g.line_type === q.get('line_type') && values(g, f).includes(v));
@@ -146,7 +152,7 @@ export class Explore {
     return together ? '' : 'not with the other choices together';
   }
 
-  // change asks another question; choices that are not there any more are left out, and named.
+  // change asks another question. It removes choices that are no longer available, and names them.
   private change(edit: (q: URLSearchParams) => void, kept?: Field) {
     const q = this.question();
     edit(q);
@@ -163,11 +169,12 @@ export class Explore {
     for (const k of ['hide', 'from', 'to']) q.delete(k);
     const focused = document.activeElement?.id;
     history.pushState(null, '', '/explore?' + q);
-    say(gone.length ? `Not there any more and left out: ${gone.join(', ')}` : '');
+    say(gone.length ? `No longer available and left out: ${gone.join(', ')}` : '');
     void this.answer(q).then(() => focused && document.getElementById(focused)?.focus());
   }
 
-  // question is the URL's, with a case written out, and the variables that a pattern stands for.
+  // question is the question of the URL. It contains the conditions of a case instead of its name, and the variables
+  // that match a pattern instead of the pattern.
   private question() {
     const q = state();
     if (!this.drawn) return q;
@@ -192,16 +199,16 @@ export class Explore {
   private async answer(q: URLSearchParams) {
     this.abort.abort();
     const { signal } = (this.abort = new AbortController());
-    if (!q.get('case')) this.fill(q); // what can be chosen is known before the answer
+    if (!q.get('case')) this.fill(q); // the choices do not depend on the answer
     this.main.setAttribute('aria-busy', 'true');
     try {
       const query = asked(q);
       const picture = q.get('picture');
-      if (picture) query.set('intervals', '1'); // the server draws it whole
+      if (picture) query.set('intervals', '1'); // the server draws it with its intervals
       const first = await get<Drawn>('curve', query, signal);
       this.paint(q, first);
       this.fill(this.question());
-      if (first.curves && !picture) { // the values stand; their intervals follow
+      if (first.curves && !picture) { // first the values, then their intervals
         query.set('intervals', '1');
         const whole = await get<Drawn>('curve', query, signal);
         this.paint(q, { ...whole, ms: { ...first.ms, curve: whole.ms.curve } });
@@ -209,6 +216,8 @@ export class Explore {
     } catch (e) {
       if (signal.aborted) return;
       this.chart?.destroy();
+      this.chart = undefined;
+      for (const old of [this.asks, this.read, this.legend, this.below, this.foot]) old.replaceChildren(); // of the previous answer
       this.plot.replaceChildren(h('p', { class: 'none', id: 'none' }, (e as Error).message));
       const again = e instanceof Refused ? e.again : 0;
       if (again) { say(`next try in ${again} s`); setTimeout(() => signal.aborted || void this.answer(q), again * 1000); }
@@ -238,7 +247,7 @@ export class Explore {
       this.tabs(q);
       return;
     }
-    if (picture) { // the very one that is taken away; another one when the data are new
+    if (picture) { // the file that Download offers; its address changes with the data
       this.plot.append(h('img', { src: `/api/v1/curve.svg?${asked(q)}#${d.data}`, alt: `${named(picture)} of ${c.title}; the table has its numbers` }));
       this.tabs(q);
       return;
@@ -265,12 +274,13 @@ export class Explore {
     this.fill(this.question());
   }
 
-  private along(q: URLSearchParams) { // what stands below a picture is no axis of the archive
+  // along sets the axis of the answer, unless it is the axis of a picture.
+  private along(q: URLSearchParams) {
     const axis = this.drawn?.curves?.axis;
     if (axis && axes.includes(axis) && !q.get('axis')) q.set('axis', axis);
   }
 
-  // drawing writes out what the answer's own axis and curves are.
+  // drawing writes the axis and the curves of the answer into a question.
   private drawing(q: URLSearchParams) {
     this.along(q);
     if (!q.get('series')) q.set('series', 'model,vx_mask');
@@ -293,7 +303,7 @@ export class Explore {
       select('picture', 'Picture', [['', 'curves'], ...Object.entries(this.home.pictures).filter(([p, of]) => p !== 'scorecard' && (of?.includes(q.get('line_type')!) ?? true)).map(([p]) => [p, named(p)] as [string, string])], q.get('picture') ?? '', v => this.change(n => {
         this.drawing(n);
         n.delete('minus');
-        if (this.home.pictures[v]) n.delete('stat'); // it shows the line type as a whole
+        if (this.home.pictures[v]) n.delete('stat'); // the picture shows the complete line type
         v ? n.set('picture', v) : n.delete('picture');
         if (v === 'revision') n.set('axis', 'fcst_valid_beg');
       })),
@@ -349,8 +359,8 @@ const named = (picture: string) => ({ roc: 'ROC', reliability: 'reliability and 
 
 const sentence = (q: URLSearchParams) => q.get('case') ?? [q.get('stat'), q.get('line_type'), ...fields.map(f => q.getAll(f).join(', '))].filter(Boolean).join(' · ');
 
-// span writes numbers that are as far apart as 0-240/6.
-const span = (v: number[]) => (v.length > 2 ? `${v[0]}-${v[v.length - 1]}/${v[1]! - v[0]!}` : v.join(','));
+// span abbreviates numbers with a constant step: 0-240/6. Of other numbers it writes the first and the last.
+const span = (v: number[]) => (v.length < 3 ? v.join(',') : v.every((x, i) => !i || x - v[i - 1]! === v[1]! - v[0]!) ? `${v[0]}-${v[v.length - 1]}/${v[1]! - v[0]!}` : `${v[0]},…,${v[v.length - 1]}`);
 
 function swatch(i: number) {
   const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg'), line = document.createElementNS(svg.namespaceURI, 'line');
@@ -369,16 +379,16 @@ function points(c: Curves) {
 }
 
 async function how(q: URLSearchParams) {
-  const a = await get<any>('asked', asked(q)), command = await (await fetch('/api/v1/question.sh?' + asked(q))).text();
+  const a = await get<Query>('asked', asked(q)), command = await (await request('question.sh', asked(q))).text();
   return h('div', {}, h('p', {}, `${a.engine} · ${a.design} · ${a.flavour}${a.all_keys ? `, by ${several(a.all_keys, 'key')}` : ''}; seed ${a.seed}`),
-    h('p', {}, 'Flavour: ', ...a.flavours.map((f: string) => h('button', { type: 'button', 'aria-pressed': String(f === a.flavour), click: () => { const n = state(); n.set('flavour', f); go('/explore', n); } }, f))),
-    h('h3', {}, 'Text'), h('pre', { tabindex: 0 }, a.text + (a.args?.length ? `\n\n-- ${a.args.join(', ')}` : '')), a.keys?.length && h('pre', { tabindex: 0 }, a.keys.join('\n') + (a.all_keys > a.keys.length ? '\n…' : '')),
-    table('access paths', ['method', 'object', 'index', 'rows examined', 'rows kept'], (a.access ?? []).map((x: any) => [x.method, x.object, x.index ?? '–', x.examined < 0 ? 'not reported' : (x.measured ? '' : '~') + count(x.examined), x.kept < 0 ? 'not reported' : (x.measured ? '' : '~') + count(x.kept)])),
+    h('p', {}, 'Flavour: ', ...a.flavours.map(f => h('button', { type: 'button', 'aria-pressed': String(f === a.flavour), click: () => { const n = state(); n.set('flavour', f); go('/explore', n); } }, f))),
+    h('h3', {}, 'Text'), h('pre', { tabindex: 0 }, a.text + (a.args?.length ? `\n\n-- ${a.args.join(', ')}` : '')), a.keys?.length && h('pre', { tabindex: 0 }, a.keys.join('\n') + (a.all_keys! > a.keys.length ? '\n…' : '')),
+    table('access paths', ['method', 'object', 'index', 'rows examined', 'rows kept'], (a.access ?? []).map(x => [x.method, x.object, x.index ?? '–', x.examined < 0 ? 'not reported' : (x.counted ? '' : '~') + count(x.examined), x.kept < 0 ? 'not reported' : (x.counted ? '' : '~') + count(x.kept)])),
     h('h3', {}, 'Plan'), h('pre', { tabindex: 0 }, a.plan), h('h3', {}, 'On the command line'), h('pre', { tabindex: 0, id: 'command' }, command));
 }
 
 async function faster(q: URLSearchParams) {
-  const all = await get<any[]>('faster', asked(q));
+  const all = await get<Alternative[]>('faster', asked(q));
   return all.length < 2 ? h('p', {}, 'No other archive that is served here contains the same records, and this one has no other flavour.')
     : table('the same result, proven equal, queried in turn (median of 5)', ['archive', 'engine', 'design', 'flavour', 'ms', 'rows', 'verdict'], all.map(f => [f.archive, f.engine, f.design, f.flavour, f.problem ? '–' : f.ms.toFixed(2), f.rows, f.problem || 'equal']));
 }

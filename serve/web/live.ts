@@ -1,8 +1,8 @@
-// The charts of a running study: throughput, response times and the servers' counters, along one time axis.
+// The charts of a run in progress: throughput, response times and counters of servers, along one time axis.
 import { count, h, short, table } from './dom';
 import { lines } from './plot';
 
-export interface Event_ { seq: number; time: string; kind: string; text?: string; cell?: string; done?: number; of?: number; failed?: number; pid?: number; times?: { p50_ns: number; p95_ns: number; p99_ns: number }; counters?: { name: string; unit?: string; value: number }[]; sample?: { cell: string; phase: string; rep: number; verdict: string; problem?: string; warnings?: string[]; measured?: { total_ns: number; throughput?: number } } }
+export interface Event_ { seq: number; time: string; kind: string; text?: string; cell?: string; done?: number; of?: number; failed?: number; pid?: number; times?: { p50_ns: number; p95_ns: number; p99_ns: number }; counters?: { name: string; unit?: string; value: number }[]; sample?: { cell: string; phase: string; rep: number; verdict: string; problem?: string; warnings?: string[]; measured?: { total_ns: number } } }
 
 const most = 600; // points along the time
 const mostCounters = 6; // of one unit in a chart
@@ -10,7 +10,7 @@ const listed = 60;
 
 interface Points { x: number[]; lines: [string, (number | null)[]][] }
 
-// charts draws what there is of all three, marked where a node was killed or a warning came.
+// charts draws those of the three that have data. Vertical lines mark kills, warnings and cold starts.
 export function charts(place: HTMLElement, events: Event_[]): { destroy(): void }[] {
   const rates = events.filter(e => e.kind === 'rate').slice(-most), shown = rates.length > 1 ? rated(rates) : sampled(events);
   const parts: [string, Points][] = [['operations a second', shown.speed], ['response times, ms', shown.times], ...counters(events)], drawn = parts.filter(([, p]) => p.x.length > 1);
@@ -31,14 +31,14 @@ export function charts(place: HTMLElement, events: Event_[]): { destroy(): void 
 
 const at = (e: Event_) => Date.parse(e.time) / 1000;
 
-// rated is what a load reports about once a second.
+// rated returns the points of rate events, which a load writes about once a second.
 function rated(rates: Event_[]): { speed: Points; times: Points } {
   const x = rates.map(at), since = rates.map((e, i) => (i && rates[i - 1]!.cell === e.cell ? Math.max(x[i]! - x[i - 1]!, 0.001) : null)), failed = rates.map((e, i) => (since[i] == null ? null : Math.max((e.failed ?? 0) - (rates[i - 1]!.failed ?? 0), 0) / since[i]!));
   const times = rates.filter(e => e.times), of = (key: 'p50_ns' | 'p95_ns' | 'p99_ns') => times.map(e => e.times![key] / 1e6);
   return { speed: { x, lines: [['completed', rates.map((e, i) => (since[i] == null ? null : (e.done ?? 0) / since[i]!))], ['failed', failed]] }, times: { x: times.map(at), lines: [['p50', of('p50_ns')], ['p95', of('p95_ns')], ['p99', of('p99_ns')]] } };
 }
 
-// sampled is the same of answers that are timed one by one: those of each stretch of the time.
+// sampled returns the points of answers that are timed one by one, grouped by intervals of equal length.
 function sampled(events: Event_[]): { speed: Points; times: Points } {
   const all = events.filter(e => e.sample?.measured), first = all[0], last = all[all.length - 1], none = { x: [], lines: [] };
   if (!first || !last) return { speed: none, times: none };
@@ -48,7 +48,7 @@ function sampled(events: Event_[]): { speed: Points; times: Points } {
   return { speed: { x, lines: [['proven results', sorted.map(v => v.length / wide)]] }, times: { x, lines: [['p50', of(0.5)], ['p95', of(0.95)], ['p99', of(0.99)]] } };
 }
 
-// counters are what servers counted a second, by unit, the largest.
+// counters returns the increments of servers' counters per second, by unit: those that grow most.
 function counters(events: Event_[]): [string, Points][] {
   const all = events.filter(e => e.kind === 'server').slice(-most), x = all.map(at), sums = new Map<string, Map<string, number>>(), who = new Set(all.map(e => e.text));
   const name = (e: Event_, c: { name: string }) => (who.size > 1 ? `${e.text} ${c.name}` : c.name), before = new Map<string | undefined, number>();

@@ -6,7 +6,7 @@ export interface Curves {
   case: string; title: string; stat: string; unit: string; axis: string; picture?: string; minus?: string; note: string; x_label?: string; y_label?: string; series: Series[] | null;
 }
 
-// Hues that people with deuteranopia tell apart; dashes for those who see none.
+// Hues that people with deuteranopia can distinguish, and dashes for people who see no colors.
 const dashes = [[], [8, 4], [2, 3], [10, 3, 2, 3], [5, 2], [12, 6]];
 export const hue = (i: number) => getComputedStyle(document.documentElement).getPropertyValue(`--hue${i % 8}`).trim();
 export const dash = (i: number) => dashes[(i + Math.floor(i / 8)) % dashes.length]!;
@@ -16,11 +16,11 @@ const labels: Record<string, string> = {
   valid_hour: 'hour of the valid time (UTC)', init_hour: 'hour of the initial time (UTC)', fcst_thresh: 'threshold (unit of the variable)',
 };
 export const isTime = (axis: string) => axis === 'fcst_valid_beg' || axis === 'fcst_init_beg';
-// moments labels a time axis, UTC, from the year down to what two labels differ in.
+// moments labels a time axis in UTC, as precisely as the distance of two labels requires.
 const moments = (_: uPlot, at: number[], __: number, ___: number, apart: number) => at.map(x => { const t = new Date(x * 1000).toISOString(); return apart >= 86400 ? t.slice(0, 10) : apart >= 3600 ? `${t.slice(5, 10)} ${t.slice(11, 13)}Z` : apart >= 60 ? t.slice(11, 16) : t.slice(11, 19); });
 const timed = { values: moments, space: 90 };
 
-// room is what the labels of an axis beside a chart need.
+// room is the width in px that the labels of a vertical axis need.
 const room = (_: uPlot, values: string[] | null) => 14 + 7 * Math.max(4, ...(values ?? []).map(v => v?.length ?? 0));
 export const axisLabel = (axis: string) => labels[axis] ?? axis;
 
@@ -32,7 +32,7 @@ export interface Options {
   at(axis: string, x: number): string;
 }
 
-// Chart draws curves into a place; arrows walk its points and read them.
+// Chart draws curves into an element. The arrow keys move to the next point and read it.
 export class Chart {
   private u: uPlot | null = null;
   private watch: ResizeObserver;
@@ -84,7 +84,7 @@ export class Chart {
     if (o.zoom) this.u.setScale('x', { min: o.zoom[0], max: o.zoom[1] });
   }
 
-  // words are what stands at a place of the axis.
+  // words describes the values of all curves at point i of the axis.
   private words(i: number | null | undefined) {
     if (i == null || !this.u) return '';
     const x = this.u.data[0][i]!, parts: string[] = [];
@@ -109,7 +109,7 @@ export class Chart {
   }
 }
 
-// lines draws plain series along a stretch of time, with upright lines where something happened, for what is live.
+// lines draws series over an interval of time, with vertical lines at the times in marks.
 export function lines(place: HTMLElement, xs: number[], named: [string, (number | null)[]][], within: [number, number], marks: number[]) {
   const css = getComputedStyle(document.documentElement), of = (name: string) => css.getPropertyValue(name).trim(), ink = of('--ink'), grid = { stroke: of('--line'), width: 1 };
   const size = () => ({ width: Math.max(place.clientWidth, 240), height: 180 });

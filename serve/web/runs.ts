@@ -1,4 +1,4 @@
-// Runs: folders with data, machine and verdicts; and one of them as it goes on.
+// Runs: a table of run folders with data, machine and verdicts. Live: one run in progress.
 import { count, get, go, h, say, several, state, table } from './dom';
 import { ranked } from './cells';
 import { charts, type Event_ } from './live';
@@ -11,11 +11,11 @@ interface Run {
 }
 
 const at = (r: Run) => new URLSearchParams({ folder: r.folder, name: r.name });
-const report = (r: Run) => `/runs/${encodeURIComponent(r.folder)}/${encodeURIComponent(r.name)}/report.html`;
+const report = (r: Run) => ['/runs', ...[r.folder, r.name].filter(p => p !== '.').map(encodeURIComponent), 'report.html'].join('/'); // browsers remove /./
 const verdict = (r: Run) => [r.equal && `${count(r.equal)} equal`, r.wrong && `${count(r.wrong)} WRONG`, r.failed && `${count(r.failed)} failed`].filter(Boolean).join(', ') || 'nothing proven yet';
 
-export async function runs(main: HTMLElement) {
-  const all = await get<Run[]>('runs'), ticked = new Set<Run>(), link = h('a', { id: 'compare', href: '#', hidden: true }, '');
+export async function runs(main: HTMLElement, signal: AbortSignal) {
+  const all = await get<Run[]>('runs', {}, signal), ticked = new Set<Run>(), link = h('a', { id: 'compare', href: '#', hidden: true }, '');
   const place = h('div', {}), key = (r: Run) => `${r.folder}/${r.name}`, named = state().getAll('run');
   for (const r of all) if (named.includes(key(r))) ticked.add(r);
   const show = async () => { // two or more are compared as barograph compare does, the oldest being the base
@@ -26,8 +26,8 @@ export async function runs(main: HTMLElement) {
     q.delete('run');
     for (const r of chosen) q.append('run', key(r));
     go('/runs', q, true);
-    const cells = shown.length ? await ranked(shown.map(key), shown.map(r => r.id)).catch(e => h('p', { class: 'none' }, e.message)) : '';
-    if (String(state()) === String(q)) place.replaceChildren(cells);
+    const cells = shown.length ? await ranked(shown.map(key), shown.map(r => r.id), signal).catch(e => h('p', { class: 'none' }, e.message)) : '';
+    if (!signal.aborted && String(state()) === String(q)) place.replaceChildren(cells);
   };
   const tick = (r: Run, on: boolean) => { on ? ticked.add(r) : ticked.delete(r); void show(); };
   main.replaceChildren(h('h2', {}, 'Runs'), h('p', {}, all.length > 1 ? 'Tick two runs to compare them. ' : '', link), all.length ? table(several(all.length, 'run folder'), ['run', 'started (UTC)', 'workload', 'state', 'results', 'data', 'digest', 'archives', 'machine', 'warnings'],
@@ -46,15 +46,17 @@ function words(cell: string) {
 }
 
 const shown = 200; // lines of the log
+const mostRejected = 1000; // quarantined lines, as in loads.go
+const correct = ['equal', 'equal to rounding', 'undetermined']; // verdicts, see run.Verdict
 
-// Live follows the journal of a run: what is there, then what comes.
+// Live follows the journal of a run: first its existing events, then the new ones.
 export class Live {
   private source?: EventSource | undefined;
   private timer?: number;
   private events: Event_[] = [];
   private seen = new Set<number>();
-  private beat = 0;
-  private came = 0; // when the last event was taken, on this clock
+  private beat = 0; // time of the last event, in ms
+  private came = 0; // when the last event arrived, by the browser's clock
   private band = h('div', { class: 'band', id: 'band' });
   private grid = h('div', {});
   private charts = h('div', {});
@@ -66,6 +68,7 @@ export class Live {
 
   async show() {
     const q = state(), all = (await get<Run[]>('runs')).filter(r => !r.problem);
+    if (this.gone) return; // another view was chosen meanwhile
     const named = all.find(r => r.folder === q.get('folder') && r.name === q.get('name')), asked = q.get('folder') ?? q.get('name');
     const r = named ?? (asked ? undefined : all.find(r => r.state === 'running') ?? all[0]);
     const choose = all.length > 0 && h('label', { class: 'wide' }, 'Run ', h('select', { id: 'run', change: (e: any) => { const o = all[e.target.selectedIndex - (r ? 0 : 1)]; if (o) go('/live', at(o)); } },
@@ -77,15 +80,15 @@ export class Live {
     this.main.replaceChildren(h('h2', {}, 'Live'), choose || '', this.band, this.charts, h('h3', {}, 'Cells'), this.grid, h('h3', {}, 'Events'), this.log);
     const rejected = await get<{ file: string; line: string; reason: string; text: string }[]>('quarantine', at(r)).catch(() => []);
     if (this.gone) return; // another view was chosen meanwhile
-    if (rejected.length) this.main.append(h('h3', {}, 'Quarantine'), table(`${several(rejected.length, 'line')} that could not be read`, ['where', 'reason', 'text'], rejected.map(l => [`${l.file}:${l.line}`, marked(l.reason), l.text])));
-    const key = String(at(r)), channel = new BroadcastChannel(key); // one stream a browser: who holds the lock reads it, and tells the others
+    if (rejected.length) this.main.append(h('h3', {}, 'Quarantine'), table(`${rejected.length > mostRejected ? 'the first ' : ''}${several(Math.min(rejected.length, mostRejected), 'line')} that could not be read`, ['where', 'reason', 'text'], rejected.slice(0, mostRejected).map(l => [`${l.file}:${l.line}`, marked(l.reason), l.text])));
+    const key = String(at(r)), channel = new BroadcastChannel(key); // one stream per browser: the tab with the lock reads it and passes events on to the others
     let waiting: AbortController | undefined;
     channel.onmessage = ({ data }) => {
       if (data !== 'all?') this.take(data);
-      else if (this.source) for (const e of this.events) channel.postMessage(e); // to one that came later
+      else if (this.source) for (const e of this.events) channel.postMessage(e); // for a tab that was opened later
     };
     const listen = (why?: Event) => {
-      waiting?.abort(); // a hidden tab costs nothing, nor one that the browser keeps for the way back
+      waiting?.abort(); // a hidden tab needs no stream, nor does one that the browser keeps in its history
       this.source?.close();
       this.source = undefined;
       if (document.hidden || why?.type === 'pagehide') return;
@@ -95,7 +98,7 @@ export class Live {
         signal.addEventListener('abort', () => done());
         this.source = new EventSource('/api/v1/events?' + key);
         this.source.onmessage = m => { const e = JSON.parse(m.data); channel.postMessage(e); this.take(e); };
-      })).catch(() => {}); // it is hidden, or closed, before its turn
+      })).catch(() => {}); // the tab was hidden or closed before its turn
     };
     document.addEventListener('visibilitychange', listen);
     addEventListener('pagehide', listen);
@@ -125,7 +128,7 @@ export class Live {
     const { events } = this, last = events[events.length - 1];
     if (!last) { this.band.textContent = 'no event yet'; return; }
     const step = events.findLast(e => e.kind === 'step'), sample = events.findLast(e => e.sample), ended = last.kind === 'end', silent = (Date.now() - this.beat) / 1000;
-    const standing = ended ? 'done' : last.kind === 'stop' || silent > 9 && Date.now() - this.came > 1500 ? `interrupted at ${sample?.sample ? words(sample.sample.cell) : step?.text ?? 'its beginning'}` : silent > 9 ? 'reading' : 'running'; // an old run's events come one after the other: its end may be the next
+    const standing = ended ? 'done' : last.kind === 'stop' || silent > 9 && Date.now() - this.came > 1500 ? `interrupted at ${sample?.sample ? words(sample.sample.cell) : step?.text ?? 'its beginning'}` : silent > 9 ? 'reading' : 'running'; // the events of an old run arrive one after the other, and the next one may be its end
     const key = `${last.seq} ${standing}`;
     if (key === this.last) return;
     this.last = key;
@@ -139,7 +142,7 @@ export class Live {
       e.sample ? `${words(e.sample.cell)} #${e.sample.rep} ${e.sample.verdict}${[e.sample.problem, ...(e.sample.warnings ?? [])].filter(Boolean).map(t => `: ${t}`).join('')}` : [e.text, e.done && `${count(e.done)}${e.of ? ` of ${count(e.of)}` : ''}`].filter(Boolean).join(' ')])));
   }
 
-  // cells is the grid engine × case of medians; what is wrong has none.
+  // cells is the grid of medians, configuration × case. Wrong and failed results have none.
   private cells(events: Event_[]) {
     const ms = new Map<string, Map<string, number[]>>(), bad = new Set<string>(), columns = new Set<string>();
     for (const e of events) {
@@ -148,7 +151,7 @@ export class Live {
       axes.delete('case'); axes.delete('mix'); axes.delete('method'); axes.delete('query');
       const row = [before!.split('/').slice(1).join('/'), ...axes.values()].join(' '), cells = ms.get(row) ?? ms.set(row, new Map()).get(row)!, all = cells.get(column) ?? cells.set(column, []).get(column)!;
       columns.add(column);
-      if (e.sample.verdict !== 'equal') bad.add(row + '\n' + column);
+      if (!correct.includes(e.sample.verdict)) bad.add(row + '\n' + column);
       else if (e.sample.measured) all.push(e.sample.measured.total_ns / 1e6);
     }
     const median = (v: number[]) => v.sort((a, b) => a - b)[Math.floor(v.length / 2)];
@@ -157,7 +160,7 @@ export class Live {
   }
 }
 
-// left is the time that a running step still needs at its present rate.
+// left is the projection of a step's remaining time, at its present rate.
 function left(events: Event_[], step: Event_) {
   const first = events.find(e => e.kind === 'step' && e.text === step.text)!, took = Date.parse(step.time) - Date.parse(first.time), did = (step.done ?? 0) - (first.done ?? 0);
   if (did <= 0 || !step.of || step.done! >= step.of) return '';
