@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/redis/go-redis/v9"
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
@@ -168,6 +172,144 @@ func TestWhatDiedIsSwept(t *testing.T) {
 	}
 }
 
+// TestNamespaceWithHyphen: a commit to a namespace that begins with a hyphen writes its payloads. It removes none of the
+// namespace with the name behind the hyphen.
+func TestNamespaceWithHyphen(t *testing.T) {
+	l := enginetest.Lab(t, Driver(), lab.Options{Profile: "tuned"})
+	for _, namespace := range []string{"x", "-x", "--x"} {
+		s, b := openStore(t, l, namespace, engine.Options{}), records(t, 5)
+		halfway(t, s, b)
+		if _, err := s.readHead(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, namespace := range []string{"x", "-x", "--x"} {
+		c, err := opened(t, openStore(t, l, namespace, engine.Options{})).Contents(t.Context(), "a")
+		if n := c.Total(); err != nil || n != 5 {
+			t.Errorf("namespace %s has %d records, %v; want 5", namespace, n, err)
+		}
+	}
+}
+
+// stallOnce is a hook that stops the first pipeline that removes or renames keys until resume is closed.
+type stallOnce struct {
+	stalled, resume chan struct{}
+	once            sync.Once
+}
+
+func (*stallOnce) DialHook(next redis.DialHook) redis.DialHook          { return next }
+func (*stallOnce) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+func (h *stallOnce) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if slices.Contains([]string{"del", "eval", "rename"}, cmds[0].Name()) {
+			h.once.Do(func() { close(h.stalled); <-h.resume })
+		}
+		return next(ctx, cmds)
+	}
+}
+
+// TestStalledClient: a client that completes a commit stops for a while. Meanwhile another client completes the commit,
+// and a later commit writes the removed payload again. The first client then removes nothing.
+func TestStalledClient(t *testing.T) {
+	l := enginetest.Lab(t, Driver(), lab.Options{Profile: "tuned"})
+	s, slow := openStore(t, l, "x", engine.Options{}), openStore(t, l, "x", engine.Options{})
+	const id = "DD::x"
+	commit := func(removed bool) (token string) {
+		t.Helper()
+		_, c, err := docs{store: s}.Begin(t.Context(), "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = c.Announce(t.Context(), []docengine.Change{{IDs: []string{id}, Removed: removed}})
+		if err == nil && removed {
+			err = c.Remove(t.Context(), nil, []string{id})
+		} else if err == nil {
+			err = c.Write(t.Context(), nil, []docengine.Document{{ID: id, Body: []byte("payload")}})
+		}
+		if err == nil {
+			_, err = c.Publish(t.Context(), []byte("catalog"), nil)
+		}
+		if err == nil && !removed {
+			err = c.End(t.Context(), true, nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.(*attempt).token
+	}
+	commit(false)
+	token := commit(true)
+	hook := &stallOnce{stalled: make(chan struct{}), resume: make(chan struct{})}
+	slow.client.AddHook(hook)
+	done := make(chan error, 1)
+	go func() { done <- slow.apply(t.Context(), "a", token) }()
+	<-hook.stalled
+	if err := s.apply(t.Context(), "a", token); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := s.client.Exists(t.Context(), s.id(id)).Result(); err != nil || n != 0 {
+		t.Errorf("the removed payload exists: %d, %v", n, err)
+	}
+	commit(false)
+	close(hook.resume)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if text, err := s.client.Get(t.Context(), s.id(id)).Result(); err != nil || text != "payload" {
+		t.Errorf("the payload of the later commit is %q, %v", text, err)
+	}
+	if rest, err := s.client.Keys(t.Context(), "*stage*").Result(); err != nil || len(rest) > 0 {
+		t.Errorf("%q are left, %v", rest, err)
+	}
+}
+
+// TestWeakestNode: one node of a cluster determines whether it is durable, and whether it is refused because it evicts
+// records.
+func TestWeakestNode(t *testing.T) {
+	l := enginetest.Lab(t, Driver(), lab.Options{Profile: "tuned", Nodes: 3, Memory: 1 << 30})
+	s := openStore(t, l, "x", engine.Options{})
+	nodes, err := s.masters(t.Context())
+	if err != nil || len(nodes) != 3 {
+		t.Fatal(nodes, err)
+	}
+	for i, node := range nodes {
+		if err := node.ConfigSet(t.Context(), "appendfsync", "everysec").Err(); err != nil {
+			t.Fatal(err)
+		}
+		if a, err := s.about(t.Context()); err != nil || a.Flushed || !strings.Contains(a.Acknowledged, "last second") {
+			t.Errorf("node %d syncs each second: %+v, %v", i, a, err)
+		}
+		if err := node.ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := opened(t, s).Loader(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), node.Options().Addr) || !strings.Contains(err.Error(), "noeviction") {
+			t.Errorf("node %d evicts records: the error is %v", i, err)
+		}
+		err := errors.Join(node.ConfigSet(t.Context(), "appendfsync", always).Err(), node.ConfigSet(t.Context(), "maxmemory-policy", "noeviction").Err())
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a, err := s.about(t.Context()); err != nil || !a.Flushed {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+// TestAddress: an IPv6 address has brackets, as the driver needs them.
+func TestAddress(t *testing.T) {
+	for raw, want := range map[string]string{
+		"valkey://[::1]:7000": "[::1]:7000", "valkey://[fe80::1]": "[fe80::1]:6379", "valkey://h": "h:6379", "valkey:///x": "localhost:6379",
+	} {
+		u, err := url.Parse(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err := parse(u); err != nil || s.nodes[0] != want {
+			t.Errorf("%s: %q, %v; want %s", raw, s.nodes, err, want)
+		}
+	}
+}
+
 func TestEvictionIsRefused(t *testing.T) {
 	l := enginetest.Lab(t, Driver(), lab.Options{Profile: "tuned"})
 	s := openStore(t, l, "x", engine.Options{})
@@ -204,7 +346,7 @@ func TestKeys(t *testing.T) {
 	if base != 7 || len(ids) != 2 || ids[1] != "b\nc" {
 		t.Errorf("%d %q", base, ids)
 	}
-	for _, bad := range []string{"valkey://h/a::b", "valkey://h?batch=0", "valkey://h?inflight=x", "valkey:h", "valkey://h?tls=perhaps"} {
+	for _, bad := range []string{"valkey://h/a::b", "valkey://h?batch=0", "valkey://h?inflight=x", "valkey:h", "valkey://h?tls=perhaps", "valkey://h?db=3&seeds=i:1"} {
 		u, err := url.Parse(bad)
 		if err != nil {
 			t.Fatal(err)

@@ -33,16 +33,16 @@ func TestDeadlines(t *testing.T) {
 		deadline time.Time
 		set      int
 	}{
-		{now.Add(patience), 1},
-		{now.Add(patience + time.Millisecond), 1},
-		{now.Add(patience + deadlineStep - 1), 1},
-		{now.Add(patience + deadlineStep), 2},
-		{now.Add(patience), 3}, // earlier
+		{now.Add(replyTimeout), 1},
+		{now.Add(replyTimeout + time.Millisecond), 1},
+		{now.Add(replyTimeout + deadlineStep - 1), 1},
+		{now.Add(replyTimeout + deadlineStep), 2},
+		{now.Add(replyTimeout), 3}, // earlier
 		{now.Add(time.Second), 4},
 		{now.Add(time.Second + time.Millisecond), 5}, // near
 		{time.Time{}, 6},
 		{time.Time{}, 7},
-		{now.Add(patience), 8},
+		{now.Add(replyTimeout), 8},
 	} {
 		if err := c.SetReadDeadline(x.deadline); err != nil || under.read != x.set {
 			t.Errorf("the deadline %v was set %d times, not %d; %v", x.deadline, under.read, x.set, err)

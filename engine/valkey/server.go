@@ -106,8 +106,8 @@ func reach(c *launch.Cluster, n *launch.Node, ask func(c *redis.Client) error) e
 	return errors.Join(ask(client), client.Close())
 }
 
-// ready reads a missing key: a server that still reads its log refuses that. A node of a formed cluster
-// must have joined it. Whether it then serves also depends on the other nodes, which may be down.
+// ready checks that a node has read its data and answers. It does not check the cluster, because a cluster also
+// depends on the other nodes, which may be down.
 func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 	return reach(c, n, func(c *redis.Client) error {
 		text, err := c.Info(ctx, "persistence").Result()
@@ -130,7 +130,7 @@ func form(ctx context.Context, c *launch.Cluster) error {
 	if len(c.Nodes) == 1 {
 		return nil
 	}
-	ctx, stop := context.WithTimeout(ctx, patience)
+	ctx, stop := context.WithTimeout(ctx, replyTimeout)
 	defer stop()
 	for i := range c.Nodes {
 		first, last := slots*i/len(c.Nodes), slots*(i+1)/len(c.Nodes)-1
@@ -210,11 +210,12 @@ var infoTotals = []struct { //nolint:gochecknoglobals // a constant table
 	{"used_cpu_sys_main_thread", "ms", 1000},
 }
 
-// ofEach are the totals that are also reported for each node of a cluster. They show whether all nodes answer a scan.
-var ofEach = []string{"total_commands_processed", "total_reads_processed"} //nolint:gochecknoglobals // a constant
+// nodeTotals are the totals that are also reported for each node of a cluster. They show whether all nodes answer a
+// scan.
+var nodeTotals = []string{"total_commands_processed", "total_reads_processed"} //nolint:gochecknoglobals // a constant
 
-// metrics adds up the counts of the nodes with slots. Clients wait only for the thread, so there are no
-// sessions to report.
+// metrics adds up the counts of the nodes with slots. It reports no waiting sessions, because clients wait only for
+// the server's thread.
 func (s *store) metrics(ctx context.Context) (m engine.Metrics, err error) {
 	nodes, err := s.masters(ctx)
 	if err != nil {
@@ -231,7 +232,7 @@ func (s *store) metrics(ctx context.Context) (m engine.Metrics, err error) {
 			if v, err := strconv.ParseFloat(info[t.name], 64); err == nil {
 				sums[t.name] += v * t.factor
 				reported[t.name] = true
-				if len(nodes) > 1 && slices.Contains(ofEach, t.name) {
+				if len(nodes) > 1 && slices.Contains(nodeTotals, t.name) {
 					m.Totals = append(m.Totals, engine.Total{Name: t.name + " at " + node.Options().Addr, Value: v})
 				}
 			}
