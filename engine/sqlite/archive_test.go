@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -426,6 +427,75 @@ func TestStrangersFile(t *testing.T) {
 		}
 		if err := own.Close(); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// TestSalvageAfterDeletions: without the last page of a table, salvage finds all rows on its other pages, also those whose
+// numbers are greater than the number of records.
+func TestSalvageAfterDeletions(t *testing.T) {
+	for _, n := range []design.Name{design.Normalized, design.Document} {
+		path := filepath.Join(t.TempDir(), "a.db")
+		e := opened(t, path, engine.Options{})
+		l, err := under(t, e, n).Loader(t.Context(), "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		const times = 2000
+		for i := range times {
+			if err := l.Add(t.Context(), records("G2", int64(i)*3600, 1, 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c := design.NewCatalog("s")
+		for i := times * 3 / 4; i < times; i++ { // the catalog of the rows that remain
+			c.Add(records("G2", int64(i)*3600, 1, 1))
+		}
+		if _, err := l.Commit(t.Context(), archive.Commit{Catalog: c}); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		d := archive.DatabaseOf(e).(*database)
+		lt, _ := record.TypeByName("SL1L2")
+		name, _, _ := sqlengine.DesignTable(n, lt)
+		for _, text := range []string{
+			fmt.Sprintf("DELETE FROM %s WHERE rowid <= %d", flavour.Ident(tableName("s", name)), times*3/4), "PRAGMA wal_checkpoint(TRUNCATE)",
+		} {
+			if _, err := d.pool.ExecContext(t.Context(), text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var root int64
+		err = d.pool.QueryRowContext(t.Context(), "SELECT rootpage FROM sqlite_schema WHERE name = ?", tableName("s", name)).Scan(&root)
+		if err := errors.Join(err, e.Close()); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rootPage := text[(root-1)*pageBytes : root*pageBytes]
+		if rootPage[0] != 5 {
+			t.Fatalf("%s: the table has one page", n)
+		}
+		last := int64(binary.BigEndian.Uint32(rootPage[8:])) // the right-most child of the interior page
+		text[last*pageBytes-100] ^= 1
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var lost []archive.Loss
+		rows := 0
+		a := under(t, opened(t, path, engine.Options{ReadOnly: true}), n)
+		for b, err := range archive.Salvage(t.Context(), a, "s", func(l archive.Loss) { lost = append(lost, l) }) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows += b.Len()
+		}
+		if len(lost) == 0 || rows < times/8 || rows >= times/4 {
+			t.Errorf("%s: salvage found %d of %d rows, and lost %v", n, rows, times/4, lost)
 		}
 	}
 }
