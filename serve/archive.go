@@ -235,10 +235,12 @@ func (s *Server) add(place string) error {
 	s.folders = append(s.folders, f)
 	found, err := f.runs()
 	if err != nil {
-		return &fault.Error{File: place, Problem: "cannot be read", Err: err, Cure: "change its permissions, or name another folder"}
+		cure := "change its permissions, or name another folder"
+		return &fault.Error{File: place, Problem: "cannot be read", Err: err, Cure: cure}
 	}
 	if len(found) == 0 {
-		return &fault.Error{File: place, Problem: "contains neither an archive nor a run folder", Cure: "name a folder that a study wrote, such as runs"}
+		problem, cure := "contains neither an archive nor a run folder", "name a folder that a study wrote, such as runs"
+		return &fault.Error{File: place, Problem: problem, Cure: cure}
 	}
 	for _, name := range found {
 		s.addArchivesOf(filepath.Join(f.dir, name))

@@ -306,7 +306,9 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request) error {
 	if s.notModified(w, r, a.contents) {
 		return nil
 	}
-	types := map[string]string{"csv": "text/csv; charset=utf-8", "svg": "image/svg+xml", "parquet": "application/vnd.apache.parquet"}
+	types := map[string]string{
+		"csv": "text/csv; charset=utf-8", "svg": "image/svg+xml", "parquet": "application/vnd.apache.parquet",
+	}
 	w.Header().Set("Content-Type", types[ending])
 	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", run.FileName(a.q.Name)+"."+ending))
 	if ending == "svg" {

@@ -60,8 +60,8 @@ func (s *Server) scorecard(w http.ResponseWriter, r *http.Request) error {
 	t, ok := record.TypeByName(v.Get("line_type"))
 	c := contest{cmp.Or(v.Get("by"), "model"), v.Get("candidate"), v.Get("baseline")}
 	if !ok || c.candidate == "" || c.baseline == "" || c.candidate == c.baseline || c.by != "model" && c.by != "version" {
-		problem, cure := "needs a line type and two models or versions", "give line_type, candidate and baseline, and by=version for versions"
-		return fault.Misuse("scorecard", problem, cure)
+		cure := "give line_type, candidate and baseline, and by=version for versions"
+		return fault.Misuse("scorecard", "needs a line type and two models or versions", cure)
 	}
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	sent, err := s.scorecardRows(w, r, a, t, c)
@@ -151,7 +151,8 @@ func (c contest) shared(catalog *design.Catalog, lineType string) (out []series)
 		if c.by == "version" {
 			return g.Version == c.candidate && o.Version == c.baseline && g.Model == o.Model && g.ObType == o.ObType
 		}
-		return g.Model == c.candidate && o.Model == c.baseline && (o.ObType == g.ObType || strings.EqualFold(g.ObType, c.candidate))
+		ownAnalysis := strings.EqualFold(g.ObType, c.candidate) // each model is verified against its own analysis
+		return g.Model == c.candidate && o.Model == c.baseline && (o.ObType == g.ObType || ownAnalysis)
 	}
 	for _, g := range catalog.Groups {
 		for _, o := range catalog.Groups {

@@ -108,7 +108,7 @@ func TestInterfaces(t *testing.T) {
 func keysOf(body string) (keys []string) {
 	var path []string
 	last := ""
-	for _, m := range regexp.MustCompile(`(\w+)\??: |\{|\}|//.*`).FindAllStringSubmatch(body, -1) {
+	for _, m := range regexp.MustCompile(`(\w+)\??:\s|\{|\}|//.*`).FindAllStringSubmatch(body, -1) {
 		switch {
 		case m[1] != "":
 			last = m[1]

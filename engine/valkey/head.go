@@ -143,7 +143,8 @@ func (s *store) apply(ctx context.Context, subset, token string) error {
 			}
 		}
 	}
-	return failed(ctx, clearApplying.Run(ctx, s.client, []string{s.subsetKey("head", subset), s.subsetKey("tries", subset)}, token).Err())
+	keys := []string{s.subsetKey("head", subset), s.subsetKey("tries", subset)}
+	return failed(ctx, clearApplying.Run(ctx, s.client, keys, token).Err())
 }
 
 // An entry of tries is an id whose payload the commit writes, or a mark and an id whose payload it removes. Commits

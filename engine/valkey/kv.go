@@ -85,7 +85,8 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	if err != nil {
 		return nil, err
 	}
-	tb := &kvTable{store: k.store, fields: t.Fields, prefix: s.Prefix, name: t.Name, partitions: k.prefix() + "BG::parts::{" + t.Name + "}"}
+	partitions := k.prefix() + "BG::parts::{" + t.Name + "}"
+	tb := &kvTable{store: k.store, fields: t.Fields, prefix: s.Prefix, name: t.Name, partitions: partitions}
 	for i := range s.Buckets {
 		tag := "{" + bucketTag(t.Name, i, s.Buckets) + "}"
 		tb.records = append(tb.records, k.prefix()+tag)
@@ -94,7 +95,8 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	o := k.options()
 	o.PoolSize, o.PipelinePoolSize = maxConnections, -1 // pipelines use the same connections
 	o.Protocol = 2                                      // with version 3 the driver looks for messages before each reply
-	o.MaxRetries, o.DialerRetries = -1, 1               // callers must know that a server is down; kv.Records.Reopen reconnects
+	// No retries: callers must know that a server is down. kv.Records.Reopen reconnects.
+	o.MaxRetries, o.DialerRetries = -1, 1
 	if k.cluster == nil {
 		one := o.Simple()
 		if k.pipeline == 0 {
@@ -133,11 +135,15 @@ func (k kvTables) shape(ctx context.Context, t *kv.Table) (s shape, err error) {
 	if err != nil {
 		return s, failed(ctx, err)
 	}
-	if err := json.Unmarshal(text, &s); err != nil || s.Buckets < 0 || s.Buckets > slots || s.Prefix < 0 || (s.Buckets > 0) == (s.Prefix > 0) {
+	err = json.Unmarshal(text, &s)
+	if err != nil || s.Buckets < 0 || s.Buckets > slots || s.Prefix < 0 || (s.Buckets > 0) == (s.Prefix > 0) {
 		return s, &fault.Error{Setting: "key " + key, Problem: "contains no table", Err: err, Cure: "name another table"}
 	}
 	if (s.Prefix > 0) != (t.Layout == kv.Clustered) {
-		return s, &fault.Error{Setting: "table " + t.Name, Problem: fmt.Sprintf("does not have the layout %s", t.Layout), Cure: "give the layout with which it was loaded, or name another table"}
+		return s, &fault.Error{
+			Setting: "table " + t.Name, Problem: fmt.Sprintf("does not have the layout %s", t.Layout),
+			Cure: "give the layout with which it was loaded, or name another table",
+		}
 	}
 	return s, t.CheckFields(s.Fields)
 }

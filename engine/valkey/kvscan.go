@@ -36,7 +36,8 @@ const maxPage = 10_000
 
 // from starts a scan of n keys: it queries all sorted sets at once.
 func (c *kvConn) from(ctx context.Context, indexes []string, key []byte, n int) (*merge, error) {
-	w := &merge{client: c.client, cursors: make([]cursor, len(indexes)), page: int64(min(kv.PageSize(n, len(indexes)), maxPage))}
+	page := min(kv.PageSize(n, len(indexes)), maxPage)
+	w := &merge{client: c.client, cursors: make([]cursor, len(indexes)), page: int64(page)}
 	pages := make([]*redis.StringSliceCmd, len(indexes))
 	_, err := w.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, index := range indexes {
@@ -84,8 +85,11 @@ func (w *merge) next(ctx context.Context, to []string, n int) ([]string, error) 
 	return to, nil
 }
 
+// onRecord is called for each record of a scan. Key and row are valid until it returns.
+type onRecord = func(key []byte, r *kv.Row) error
+
 // scan scans a table; a clustered table by partitions.
-func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) error {
+func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each onRecord) error {
 	if err := ctx.Err(); err != nil || n <= 0 {
 		return err
 	}
@@ -98,7 +102,9 @@ func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each
 
 // walk takes keys from sorted sets, reads their records and returns their number. It skips a record that was deleted
 // meanwhile and takes another key.
-func (c *kvConn) walk(ctx context.Context, indexes []string, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) (count int, err error) {
+func (c *kvConn) walk(
+	ctx context.Context, indexes []string, from []byte, n int, f kv.Fields, each onRecord,
+) (count int, err error) {
 	w, err := c.from(ctx, indexes, from, n)
 	if err != nil {
 		return 0, err
@@ -117,7 +123,7 @@ func (c *kvConn) walk(ctx context.Context, indexes []string, from []byte, n int,
 }
 
 // fetch reads the records of keys and returns the number of those that exist.
-func (c *kvConn) fetch(ctx context.Context, keys []string, f kv.Fields, each func(key []byte, r *kv.Row) error) (count int, err error) {
+func (c *kvConn) fetch(ctx context.Context, keys []string, f kv.Fields, each onRecord) (count int, err error) {
 	names := c.fieldNames(f)
 	cmds, err := c.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for _, key := range keys {
@@ -177,7 +183,7 @@ func (c *kvConn) list(ctx context.Context, partition string) error {
 
 // scanPartitions reads the partition of the first key, which mostly has enough records. Then it reads the next
 // partition, which shows the size of partitions, and then as many partitions at once as should be enough.
-func (c *kvConn) scanPartitions(ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) error {
+func (c *kvConn) scanPartitions(ctx context.Context, from []byte, n int, f kv.Fields, each onRecord) error {
 	first := c.partition(from)
 	for partitions, window := []string{first}, 1; ; {
 		count, err := c.walk(ctx, c.indexesOf(partitions), from, n, f, each)

@@ -193,7 +193,8 @@ func (t *attempt) Publish(ctx context.Context, catalog []byte, done []archive.Ma
 		}
 		args = append(args, m.Digest, text)
 	}
-	n, err := commit.Run(ctx, t.client, []string{t.subsetKey("head", t.subset), t.subsetKey("marks", t.subset)}, args...).Int()
+	keys := []string{t.subsetKey("head", t.subset), t.subsetKey("marks", t.subset)}
+	n, err := commit.Run(ctx, t.client, keys, args...).Int()
 	if err != nil || n == 0 {
 		return 0, err
 	}

@@ -51,7 +51,10 @@ func tuned(bytes int64) map[string]string {
 }
 
 func memory(bytes int64) map[string]string {
-	return map[string]string{"appendonly": "no", "save": "", "maxmemory": strconv.FormatInt(bytes/4*3, 10), "maxmemory-policy": "noeviction"}
+	return map[string]string{
+		"appendonly": "no", "save": "",
+		"maxmemory": strconv.FormatInt(bytes/4*3, 10), "maxmemory-policy": "noeviction",
+	}
 }
 
 // program returns the installed server, preferably Valkey.
@@ -78,7 +81,8 @@ func start(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	}
 	args := []string{path, config(n), "--bind", n.Host, "--dir", n.Dir, "--daemonize", "no"}
 	if c.TLS {
-		args = append(args, "--port", "0", "--tls-port", strconv.Itoa(n.Ports["client"]), "--tls-cluster", "yes", "--tls-auth-clients", "optional",
+		args = append(args, "--port", "0", "--tls-port", strconv.Itoa(n.Ports["client"]),
+			"--tls-cluster", "yes", "--tls-auth-clients", "optional",
 			"--tls-ca-cert-file", c.CA(), "--tls-cert-file", n.Certificate(), "--tls-key-file", n.Certificate())
 	} else {
 		args = append(args, "--port", strconv.Itoa(n.Ports["client"]))
@@ -87,7 +91,8 @@ func start(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 		args = append(args, "--"+name, c.Settings[name])
 	}
 	if len(c.Nodes) > 1 {
-		args = append(args, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-port", strconv.Itoa(n.Ports["bus"]),
+		args = append(args, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf",
+			"--cluster-port", strconv.Itoa(n.Ports["bus"]),
 			"--cluster-announce-ip", n.Host, // otherwise the others would connect to the address of its connections
 			"--cluster-node-timeout", "5000")
 	}
@@ -102,7 +107,10 @@ func reach(c *launch.Cluster, n *launch.Node, ask func(c *redis.Client) error) e
 	if err != nil {
 		return err
 	}
-	client := redis.NewClient(&redis.Options{Addr: host(n), Password: c.Password, TLSConfig: secure, ContextTimeoutEnabled: true, MaxRetries: -1, DisableIdentity: true})
+	client := redis.NewClient(&redis.Options{
+		Addr: host(n), Password: c.Password, TLSConfig: secure,
+		ContextTimeoutEnabled: true, MaxRetries: -1, DisableIdentity: true,
+	})
 	return errors.Join(ask(client), client.Close())
 }
 
@@ -169,7 +177,8 @@ func joined(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 		}
 		info := fields(text)
 		if info["cluster_state"] != "ok" || info["cluster_known_nodes"] != strconv.Itoa(nodes) {
-			return fmt.Errorf("node at %s: cluster_state %s, %s nodes", host(n), info["cluster_state"], info["cluster_known_nodes"])
+			state, known := info["cluster_state"], info["cluster_known_nodes"]
+			return fmt.Errorf("node at %s: cluster_state %s, %s nodes", host(n), state, known)
 		}
 		return nil
 	})

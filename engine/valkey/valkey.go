@@ -77,7 +77,8 @@ func parse(u *url.URL) (settings, error) {
 	}
 	for _, c := range s.namespace {
 		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.", c) {
-			v.Refuse("namespace", strconv.Quote(s.namespace)+" contains a character that is not allowed", "use letters, digits, '_', '-' and '.'")
+			problem := strconv.Quote(s.namespace) + " contains a character that is not allowed"
+			v.Refuse("namespace", problem, "use letters, digits, '_', '-' and '.'")
 		}
 	}
 	host := net.JoinHostPort(cmp.Or(u.Hostname(), "localhost"), cmp.Or(u.Port(), "6379"))
