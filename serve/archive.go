@@ -248,14 +248,24 @@ func (s *Server) add(place string) error {
 	return nil
 }
 
-// addArchivesOf adds the embedded archives that a study left in its run folder.
+// addArchivesOf adds the embedded archives that a study left in its run folder. It follows no symbolic link that leads
+// out of the folder.
 func (s *Server) addArchivesOf(dir string) {
-	entries, err := os.ReadDir(filepath.Join(dir, "archives"))
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return // the folder was removed meanwhile
+	}
+	defer root.Close() //nolint:errcheck // only read
+	entries, err := fs.ReadDir(root.FS(), "archives")
 	if err != nil {
 		return // a run without archives of its own
 	}
 	for _, e := range entries {
-		if path := filepath.Join(dir, "archives", e.Name()); s.o.Registry.Recognize(path) != "" {
+		inside := filepath.Join("archives", e.Name())
+		if _, err := root.Stat(inside); err != nil {
+			continue
+		}
+		if path := filepath.Join(dir, inside); s.o.Registry.Recognize(path) != "" {
 			if s.addArchive(filepath.Base(dir)+"/"+e.Name(), path) == nil { // an engine that stores archives
 				s.archives[len(s.archives)-1].study = dir
 			}

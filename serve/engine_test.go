@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -30,12 +32,16 @@ type watched struct {
 	slow         atomic.Bool // it returns only when the query is canceled
 	fails        atomic.Pointer[string]
 	succeed      atomic.Int32 // number of queries that succeed before it fails
+	opening      func()       // called by each Open; nil = nothing
 }
 
 func (w *watched) driver() engine.Driver {
 	d := pebble.Driver()
 	d.Params = append(d.Params, engine.Param{Name: "password", Secret: true})
 	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
+		if w.opening != nil {
+			w.opening()
+		}
 		plain := *u
 		plain.RawQuery = ""
 		e, err := pebble.Driver().Open(ctx, &plain, o)
@@ -117,6 +123,34 @@ func TestScorecardFails(t *testing.T) {
 	}
 	if _, text := p.get("/api/v1/faster?"+where, nil); !strings.Contains(text, `"problem":"cannot ask the archive"`) {
 		t.Errorf("%.300s", text)
+	}
+}
+
+// TestArchivesAreReadAtOnce: a server that answers late delays the list of archives only once.
+func TestArchivesAreReadAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	one := loaded(t, dir)
+	two := filepath.Join(dir, "other.pebble")
+	if err := os.CopyFS(two, os.DirFS(one)); err != nil {
+		t.Fatal(err)
+	}
+	w := &watched{}
+	var waiting sync.WaitGroup
+	waiting.Add(2)
+	w.opening = func() { // each archive waits until the other one is being opened, too
+		waiting.Done()
+		both := make(chan struct{})
+		go func() { waiting.Wait(); close(both) }()
+		select {
+		case <-both:
+		case <-time.After(5 * time.Second):
+			t.Error("the page opens one archive after the other")
+		}
+	}
+	p := newPageOf(t, engine.Registry{w.driver()}, one, two)
+	var home serve.Home
+	if status, text := p.get("/api/v1/home", &home); status != http.StatusOK || len(home.Archives) != 2 || home.Archives[0].Archive != "two.pebble" {
+		t.Error(status, text)
 	}
 }
 

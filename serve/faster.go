@@ -101,16 +101,15 @@ func (s *Server) alternatives(ctx context.Context, a *pageQuestion) ([]*Alternat
 		return nil, err
 	}
 	out := []*Alternative{}
-	for _, o := range s.archives {
-		for _, x := range o.holdings(ctx, ranking{}) {
-			if x.Problem != "" || x.Digest != digest {
-				continue
-			}
-			for _, f := range archive.Flavours(o.driver, design.Name(x.Design)) {
-				out = append(out, &Alternative{
-					Archive: x.Archive, Engine: x.Engine, Design: x.Design, Flavour: string(f), archive: o, subset: x.Subset,
-				})
-			}
+	for _, x := range s.holdings(ctx, ranking{}) {
+		if x.Problem != "" || x.Digest != digest {
+			continue
+		}
+		o := s.archive(x.Archive)
+		for _, f := range archive.Flavours(o.driver, design.Name(x.Design)) {
+			out = append(out, &Alternative{
+				Archive: x.Archive, Engine: x.Engine, Design: x.Design, Flavour: string(f), archive: o, subset: x.Subset,
+			})
 		}
 	}
 	return out, nil

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/archive"
@@ -55,10 +57,7 @@ type Stat struct {
 
 func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	out := Home{Version: s.o.Version, Archives: []Holding{}, Pictures: question.LineTypesOfPictures()}
-	latest := s.latest()
-	for _, a := range s.archives {
-		out.Archives = append(out.Archives, a.holdings(r.Context(), latest)...)
-	}
+	out.Archives = append(out.Archives, s.holdings(r.Context(), s.latest())...)
 	for _, f := range s.folders {
 		out.Folders = append(out.Folders, f.name)
 	}
@@ -73,6 +72,18 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 		out.Stats = append(out.Stats, Stat{st.Name, st.LineType, st.Summary})
 	}
 	return writeJSON(w, &out)
+}
+
+// holdings returns the holdings of all archives, in their order. It reads them at once, because a server that is down
+// answers only after a timeout.
+func (s *Server) holdings(ctx context.Context, latest ranking) []Holding {
+	all := make([][]Holding, len(s.archives))
+	var reading sync.WaitGroup
+	for i, a := range s.archives {
+		reading.Go(func() { all[i] = a.holdings(ctx, latest) })
+	}
+	reading.Wait()
+	return slices.Concat(all...)
 }
 
 // holdings returns the subsets of all designs. If the archive cannot be read, the last holding has the

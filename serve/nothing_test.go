@@ -1,7 +1,9 @@
 package serve_test
 
 import (
+	"context"
 	"encoding/csv"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -10,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/serve"
@@ -66,6 +69,37 @@ func TestVanishedFolder(t *testing.T) {
 	var all []serve.Run
 	if status, text := p.get("/api/v1/runs", &all); status != http.StatusOK || len(all) != 1 || !strings.Contains(all[0].Problem, "no such file") {
 		t.Error(status, text)
+	}
+}
+
+// TestLinksLeadNowhere: of a run folder from elsewhere, the page serves no file and no archive outside the folder.
+func TestLinksLeadNowhere(t *testing.T) {
+	dir := t.TempDir()
+	runs, secret := filepath.Join(dir, "runs"), filepath.Join(dir, "secret.csv")
+	measured(t, runs, "one", "d", map[string]map[string]float64{"pebble": {"test_1": 1}})
+	if err := os.WriteFile(secret, []byte(`{"seq":1,"secret":true}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	one := filepath.Join(runs, "one")
+	for link, to := range map[string]string{"events.jsonl": secret, "samples.csv": secret, "quarantine.csv": secret, "archives": dir} {
+		if err := os.RemoveAll(filepath.Join(one, link)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(to, filepath.Join(one, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	loaded(t, dir) // an archive beside the folder
+	p := newPage(t, runs)
+	for _, path := range []string{"/runs/runs/one/samples.csv", "/api/v1/quarantine?folder=runs&name=one", "/api/v1/events?folder=runs&name=one", "/api/v1/home"} {
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second) // a stream of events would not end
+		r := p.begin(p.client, http.MethodGet, path, func(r *http.Request) { *r = *r.WithContext(ctx) })
+		text, _ := io.ReadAll(r.Body)
+		cancel()
+		r.Body.Close()
+		if strings.Contains(string(text), "secret") || strings.Contains(string(text), "two.pebble") {
+			t.Errorf("%s: %s %.200s", path, r.Status, text)
+		}
 	}
 }
 

@@ -212,7 +212,12 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodHead {
 		return nil // a stream would not end
 	}
-	t := tail{path: filepath.Join(dir, "events.jsonl"), after: after}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close() //nolint:errcheck // only read
+	t := tail{root: root, after: after}
 	defer t.close()
 	out := http.NewResponseController(w)
 	tick := time.NewTicker(pollInterval)
@@ -247,8 +252,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 // journal by a new file. tail then reads the new file from its beginning, and skips events that it has already
 // returned.
 type tail struct {
-	path       string
-	after      int // sequence number of the last event that more returned
+	root       *os.Root // the run folder
+	after      int      // sequence number of the last event that more returned
 	file       *os.File
 	in         *bufio.Reader
 	incomplete []byte // beginning of a line whose end is not written yet
@@ -261,7 +266,7 @@ type entry struct {
 
 // more returns the events that were written since the last call.
 func (t *tail) more() (out []entry, err error) {
-	now, err := os.Stat(t.path)
+	now, err := t.root.Stat("events.jsonl")
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil // the run has not started, or an earlier version wrote it
 	}
@@ -274,7 +279,7 @@ func (t *tail) more() (out []entry, err error) {
 		}
 	}
 	if t.file == nil {
-		if t.file, err = os.Open(t.path); err != nil {
+		if t.file, err = t.root.Open("events.jsonl"); err != nil {
 			return nil, err
 		}
 		t.in, t.incomplete = bufio.NewReader(t.file), nil
