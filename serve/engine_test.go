@@ -86,7 +86,7 @@ func (a watchedArchive) Ask(ctx context.Context, q *archive.Query, b *answer.Bui
 func TestCanary(t *testing.T) {
 	const canary = "cAnArY7q"
 	w := &watched{}
-	file := loaded(t, t.TempDir())
+	file := loadArchive(t, t.TempDir())
 	secret := "pebble:" + file + "?password=" + canary
 	p := newPageOf(t, engine.Registry{w.driver()}, secret)
 	for _, fails := range []bool{false, true} {
@@ -112,7 +112,7 @@ func TestCanary(t *testing.T) {
 // TestScorecardFails: an engine that fails after the first row of a scorecard ends the stream with an error.
 func TestScorecardFails(t *testing.T) {
 	w := &watched{}
-	p := newPageOf(t, engine.Registry{w.driver()}, loaded(t, t.TempDir()))
+	p := newPageOf(t, engine.Registry{w.driver()}, loadArchive(t, t.TempDir()))
 	text := "the archive"
 	w.succeed.Store(1)
 	w.fails.Store(&text)
@@ -129,7 +129,7 @@ func TestScorecardFails(t *testing.T) {
 // TestArchivesAreReadAtOnce: a server that answers late delays the list of archives only once.
 func TestArchivesAreReadAtOnce(t *testing.T) {
 	dir := t.TempDir()
-	one := loaded(t, dir)
+	one := loadArchive(t, dir)
 	two := filepath.Join(dir, "other.pebble")
 	if err := os.CopyFS(two, os.DirFS(one)); err != nil {
 		t.Fatal(err)
@@ -158,7 +158,7 @@ func TestArchivesAreReadAtOnce(t *testing.T) {
 // clicks one query remains.
 func TestCancel(t *testing.T) {
 	w := &watched{}
-	p := newPageOf(t, engine.Registry{w.driver()}, loaded(t, t.TempDir()))
+	p := newPageOf(t, engine.Registry{w.driver()}, loadArchive(t, t.TempDir()))
 	w.slow.Store(true)
 	ends := make(chan error, 20)
 	stop := func() {}
@@ -198,7 +198,7 @@ func TestSevenCases(t *testing.T) {
 	file := filepath.Join(dir, "two.pebble")
 	for _, year := range []int{2018, 2019} { // the years of the cases
 		day := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
-		filled(t, file, written(t, filepath.Join(dir, strconv.Itoa(year)), synth.VSDB{Seed: 1, From: day, Models: []string{"gfs"}, StatTypes: []string{"anom"}}))
+		fillArchive(t, file, writeFiles(t, filepath.Join(dir, strconv.Itoa(year)), synth.VSDB{Seed: 1, From: day, Models: []string{"gfs"}, StatTypes: []string{"anom"}}))
 	}
 	cases, err := question.Cases()
 	if err != nil {
@@ -208,7 +208,7 @@ func TestSevenCases(t *testing.T) {
 	open(t, "pebble:"+file, engine.Options{ReadOnly: true}, func(a archive.Archive) {
 		for _, q := range cases {
 			q.Subset = "archive"
-			wants[q.Name] = drawn(t, a, q)
+			wants[q.Name] = drawQuestion(t, a, q)
 		}
 	})
 	p := newPage(t, file)

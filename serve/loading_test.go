@@ -20,7 +20,7 @@ import (
 // logs the delay of that display.
 func TestLoadingState(t *testing.T) {
 	dir := t.TempDir()
-	p := newPage(t, loaded(t, dir))
+	p := newPage(t, loadArchive(t, dir))
 	var gate sync.RWMutex // closed while the test has locked it
 	served := p.Config.Handler
 	p.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -60,8 +60,8 @@ func TestLoadingState(t *testing.T) {
 func TestLateAnswer(t *testing.T) {
 	dir := t.TempDir()
 	runs := filepath.Join(dir, "runs")
-	measured(t, runs, "done", "d", map[string]map[string]float64{"pebble": {"test_1": 1}})
-	p := newPage(t, loaded(t, dir), runs)
+	finishRun(t, runs, "done", "d", map[string]map[string]float64{"pebble": {"test_1": 1}})
+	p := newPage(t, loadArchive(t, dir), runs)
 	var gate sync.RWMutex // closed while the test has locked it
 	served := p.Config.Handler
 	p.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -143,9 +143,9 @@ func TestCalendar(t *testing.T) {
 	file, day := filepath.Join(dir, "months.pebble"), func(month, day int) time.Time { return time.Date(2023, time.Month(month), day, 0, 0, 0, 0, time.UTC) }
 	var paths []string
 	for i, span := range [][2]time.Time{{day(1, 30), day(2, 26)}, {day(2, 28), day(3, 2)}, {day(5, 1), day(5, 2)}} {
-		paths = append(paths, written(t, filepath.Join(dir, fmt.Sprint(i)), synth.VSDB{Seed: 1, From: span[0], To: span[1], Models: []string{"gfs"}, StatTypes: []string{"anom"}})...)
+		paths = append(paths, writeFiles(t, filepath.Join(dir, fmt.Sprint(i)), synth.VSDB{Seed: 1, From: span[0], To: span[1], Models: []string{"gfs"}, StatTypes: []string{"anom"}})...)
 	}
-	filled(t, file, paths)
+	fillArchive(t, file, paths)
 	p, b := newPage(t, file), newBrowser(t)
 	b.open(p.s.URL())
 	b.open(p.URL + "/loads")

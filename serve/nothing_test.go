@@ -23,11 +23,11 @@ import (
 func TestNothing(t *testing.T) {
 	dir := t.TempDir()
 	moved := filepath.Join(dir, "moved.pebble")
-	if err := os.CopyFS(moved, os.DirFS(loaded(t, dir))); err != nil {
+	if err := os.CopyFS(moved, os.DirFS(loadArchive(t, dir))); err != nil {
 		t.Fatal(err)
 	}
 	runs := filepath.Join(dir, "runs")
-	measured(t, runs, "done", "d", map[string]map[string]float64{"pebble": {"test_1": 1}})
+	finishRun(t, runs, "done", "d", map[string]map[string]float64{"pebble": {"test_1": 1}})
 	p := newPage(t, filepath.Join(dir, "two.pebble"), moved, runs)
 	if err := os.Rename(moved, moved+".old"); err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestNothing(t *testing.T) {
 // TestVanishedFolder: the list of runs names a folder that was removed after the start.
 func TestVanishedFolder(t *testing.T) {
 	runs := filepath.Join(t.TempDir(), "runs")
-	measured(t, runs, "done", "d", map[string]map[string]float64{"pebble": {"test_1": 1}})
+	finishRun(t, runs, "done", "d", map[string]map[string]float64{"pebble": {"test_1": 1}})
 	p := newPage(t, runs)
 	if err := os.Rename(runs, runs+".old"); err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func TestVanishedFolder(t *testing.T) {
 func TestLinksLeadNowhere(t *testing.T) {
 	dir := t.TempDir()
 	runs, secret := filepath.Join(dir, "runs"), filepath.Join(dir, "secret.csv")
-	measured(t, runs, "one", "d", map[string]map[string]float64{"pebble": {"test_1": 1}})
+	finishRun(t, runs, "one", "d", map[string]map[string]float64{"pebble": {"test_1": 1}})
 	if err := os.WriteFile(secret, []byte(`{"seq":1,"secret":true}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestLinksLeadNowhere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	loaded(t, dir) // an archive beside the folder
+	loadArchive(t, dir) // an archive beside the folder
 	p := newPage(t, runs)
 	for _, path := range []string{"/runs/runs/one/samples.csv", "/api/v1/quarantine?folder=runs&name=one", "/api/v1/events?folder=runs&name=one", "/api/v1/home"} {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second) // a stream of events would not end
@@ -106,7 +106,7 @@ func TestLinksLeadNowhere(t *testing.T) {
 // TestCommandOfAStranger: the URL of a question may come from a stranger. The shell command for it runs only
 // Barograph, and its files are in the current folder.
 func TestCommandOfAStranger(t *testing.T) {
-	p := newPage(t, loaded(t, t.TempDir()))
+	p := newPage(t, loadArchive(t, t.TempDir()))
 	for _, name := range []string{"$(touch x)", "x; touch y", "../../x", "-rf", "`id`", "a\nb", "'"} {
 		path := where + "&name=" + url.QueryEscape(name) + "&model=" + url.QueryEscape("GFS\nEND\ntouch z\n")
 		r := p.do(p.client, http.MethodGet, "/api/v1/question.sh?"+path, nil)
@@ -127,7 +127,7 @@ func TestCommandOfAStranger(t *testing.T) {
 // TestFolderOfOneRun: a run folder that was itself named has a report, and the report's files.
 func TestFolderOfOneRun(t *testing.T) {
 	dir := t.TempDir()
-	measured(t, dir, "one", "d", map[string]map[string]float64{"pebble": {"test_1": 1}})
+	finishRun(t, dir, "one", "d", map[string]map[string]float64{"pebble": {"test_1": 1}})
 	p := newPage(t, filepath.Join(dir, "one"))
 	for path, want := range map[string]int{"report.html": 200, "samples.csv": 200, "run.json": 404, "two/report.html": 404} {
 		if status, text := p.get("/runs/one/"+path, nil); status != want {
@@ -144,7 +144,7 @@ func TestFolderOfOneRun(t *testing.T) {
 
 // TestFiles tests statement 13: downloads contain the same numbers as the screen.
 func TestFiles(t *testing.T) {
-	p := newPage(t, loaded(t, t.TempDir()))
+	p := newPage(t, loadArchive(t, t.TempDir()))
 	const drawing = where + "&axis=fcst_lead&series=model"
 	var drawn serve.CurveReply
 	p.get("/api/v1/curve?"+drawing+"&intervals=1", &drawn)

@@ -35,14 +35,14 @@ import (
 
 var registry = engine.Registry{pebble.Driver()}
 
-// made writes the files of two models for the days from … to, counted from 2024-01-01 as 0.
-func made(t *testing.T, dir string, from, to int) (paths []string) {
+// makeFiles writes the files of two models for the days from … to, counted from 2024-01-01 as 0.
+func makeFiles(t *testing.T, dir string, from, to int) (paths []string) {
 	t.Helper()
 	day := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
-	return written(t, dir, synth.VSDB{Seed: 1, From: day.AddDate(0, 0, from), To: day.AddDate(0, 0, to), Models: []string{"gfs", "ecm"}, StatTypes: []string{"anom"}})
+	return writeFiles(t, dir, synth.VSDB{Seed: 1, From: day.AddDate(0, 0, from), To: day.AddDate(0, 0, to), Models: []string{"gfs", "ecm"}, StatTypes: []string{"anom"}})
 }
 
-func written(t *testing.T, dir string, of synth.VSDB) (paths []string) {
+func writeFiles(t *testing.T, dir string, of synth.VSDB) (paths []string) {
 	t.Helper()
 	files, err := of.Files()
 	if err != nil {
@@ -63,19 +63,19 @@ func written(t *testing.T, dir string, of synth.VSDB) (paths []string) {
 	return paths
 }
 
-// loaded creates an archive of two models over five days.
-func loaded(t *testing.T, dir string) (file string) {
+// loadArchive creates an archive of two models over five days.
+func loadArchive(t *testing.T, dir string) (file string) {
 	t.Helper()
 	file = filepath.Join(dir, "two.pebble")
-	filled(t, file, made(t, filepath.Join(dir, "data"), 0, 4))
+	fillArchive(t, file, makeFiles(t, filepath.Join(dir, "data"), 0, 4))
 	return file
 }
 
 // pictured selects probabilities from the archive of ensembles.
 const pictured = "archive=ranks.pebble&line_type=PCT&fcst_var=APCP"
 
-// ensembles creates an archive of probabilities and ranks of two models.
-func ensembles(t *testing.T, dir string) (file string) {
+// loadEnsembles creates an archive of probabilities and ranks of two models.
+func loadEnsembles(t *testing.T, dir string) (file string) {
 	t.Helper()
 	text := metstat.AppendHeader(nil)
 	for lineType, line := range map[string][2][]float64{
@@ -104,11 +104,11 @@ func ensembles(t *testing.T, dir string) (file string) {
 		t.Fatal(err)
 	}
 	file = filepath.Join(dir, "ranks.pebble")
-	filled(t, file, []string{path})
+	fillArchive(t, file, []string{path})
 	return file
 }
 
-func filled(t *testing.T, file string, paths []string) {
+func fillArchive(t *testing.T, file string, paths []string) {
 	t.Helper()
 	open(t, "pebble:"+file, engine.Options{}, func(a archive.Archive) {
 		if _, err := load.Run(t.Context(), a, "archive", paths, load.Options{}); err != nil {
@@ -132,8 +132,8 @@ func open(t *testing.T, url string, o engine.Options, f func(a archive.Archive))
 	f(a)
 }
 
-// recorded creates a folder with a run in progress.
-func recorded(t *testing.T, dir string) *run.Folder {
+// startRun creates a folder with a run in progress.
+func startRun(t *testing.T, dir string) *run.Folder {
 	t.Helper()
 	f, err := run.Create(filepath.Join(dir, "first"), run.Run{ID: "first", Workload: "met", Started: time.Now()})
 	if err != nil {
@@ -149,9 +149,9 @@ func recorded(t *testing.T, dir string) *run.Folder {
 	return f
 }
 
-// measured creates the folder of a finished run. of contains milliseconds by engine and case; 0 =
+// finishRun creates the folder of a finished run. of contains milliseconds by engine and case; 0 =
 // wrong.
-func measured(t *testing.T, dir, id, digest string, of map[string]map[string]float64) {
+func finishRun(t *testing.T, dir, id, digest string, of map[string]map[string]float64) {
 	t.Helper()
 	f, err := run.Create(filepath.Join(dir, id), run.Run{ID: id, Workload: "met", Started: time.Now(), Data: run.Data{Digest: digest, Records: 1}})
 	if err != nil {
@@ -287,8 +287,8 @@ func (p *page) get(path string, v any) (status int, text string) {
 // TestGuard tests statement 25: which requests are refused, and which paths are never served.
 func TestGuard(t *testing.T) {
 	dir := t.TempDir()
-	recorded(t, dir)
-	measured(t, dir, "done", "d", map[string]map[string]float64{"pebble": {"test_1": 1}})
+	startRun(t, dir)
+	finishRun(t, dir, "done", "d", map[string]map[string]float64{"pebble": {"test_1": 1}})
 	p := newPage(t, dir)
 	stranger := &http.Client{}
 	for _, c := range []struct {
@@ -340,7 +340,7 @@ func TestGuard(t *testing.T) {
 // the token or leads to another site.
 func TestToken(t *testing.T) {
 	dir := t.TempDir()
-	recorded(t, dir)
+	startRun(t, dir)
 	p := newPage(t, dir)
 	plain := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	token := p.s.URL()[strings.IndexByte(p.s.URL(), '='):]
@@ -360,7 +360,7 @@ func TestToken(t *testing.T) {
 // TestPort80: browsers omit port 80 from the Host of a request.
 func TestPort80(t *testing.T) {
 	dir := t.TempDir()
-	recorded(t, dir)
+	startRun(t, dir)
 	for host, requests := range map[string]map[string]int{
 		"127.0.0.1:80":   {"127.0.0.1": 303, "127.0.0.1:80": 303, "localhost": 303, "evil.example": 403, "127.0.0.1:8042": 403},
 		"[::1]:80":       {"[::1]": 303, "[::1]:80": 303},
@@ -384,7 +384,7 @@ func TestPort80(t *testing.T) {
 // TestSizes tests statement 3: the bytes of a first visit.
 func TestSizes(t *testing.T) {
 	dir := t.TempDir()
-	recorded(t, dir)
+	startRun(t, dir)
 	p := newPage(t, dir)
 	plain, packed := 0, 0
 	for _, path := range []string{"/runs", "/assets/app.js", "/assets/app.css"} {
@@ -413,7 +413,7 @@ const where = "archive=two.pebble&design=keyvalue&subset=archive&line_type=SAL1L
 // ask, bit for bit. The first response has no intervals.
 func TestCurve(t *testing.T) {
 	dir := t.TempDir()
-	file := loaded(t, dir)
+	file := loadArchive(t, dir)
 	v, err := url.ParseQuery(where)
 	if err != nil {
 		t.Fatal(err)
@@ -433,7 +433,7 @@ func TestCurve(t *testing.T) {
 				t.Fatal(err)
 			}
 			maps.Copy(more, v)
-			wants[drawing] = asked(t, a, more)
+			wants[drawing] = askQuestion(t, a, more)
 		}
 	})
 	p := newPage(t, file)
@@ -463,17 +463,17 @@ func TestCurve(t *testing.T) {
 	}
 }
 
-// asked computes what barograph ask computes.
-func asked(t *testing.T, a archive.Archive, v url.Values) *run.VerificationPlot {
+// askQuestion computes what barograph ask computes.
+func askQuestion(t *testing.T, a archive.Archive, v url.Values) *run.VerificationPlot {
 	t.Helper()
 	q, err := question.FromURLQuery(v)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return drawn(t, a, q)
+	return drawQuestion(t, a, q)
 }
 
-func drawn(t *testing.T, a archive.Archive, q *question.Question) *run.VerificationPlot {
+func drawQuestion(t *testing.T, a archive.Archive, q *question.Question) *run.VerificationPlot {
 	t.Helper()
 	name := curve.Stats(q)[0]
 	wide, err := curve.Widen(q, []string{name})
@@ -498,7 +498,7 @@ func drawn(t *testing.T, a archive.Archive, q *question.Question) *run.Verificat
 // TestAnswers checks downloads, refused requests, and reasons for empty results.
 func TestAnswers(t *testing.T) {
 	dir := t.TempDir()
-	p := newPage(t, loaded(t, dir))
+	p := newPage(t, loadArchive(t, dir))
 	for path, want := range map[string]string{
 		"home": `"records":`, "inventory?archive=two.pebble": `"fcst_lead":[`, "loads?archive=two.pebble": `"stored":`,
 		"curve.csv?" + where: "statistic,series,fcst_lead,n,value,low,high", "curve.svg?" + where: "<svg", "curve.parquet?" + where: "PAR1",
@@ -537,12 +537,12 @@ func TestAnswers(t *testing.T) {
 // disturb it. It can be explored when the run has finished.
 func TestStudied(t *testing.T) {
 	dir := t.TempDir()
-	f := recorded(t, dir)
+	f := startRun(t, dir)
 	kept := filepath.Join(dir, "first", "archives")
 	if err := os.Mkdir(kept, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	filled(t, filepath.Join(kept, "two.pebble"), made(t, filepath.Join(dir, "data"), 0, 0))
+	fillArchive(t, filepath.Join(kept, "two.pebble"), makeFiles(t, filepath.Join(dir, "data"), 0, 0))
 	p := newPage(t, dir)
 	if _, text := p.get("/api/v1/home", nil); !strings.Contains(text, "is being measured by a run in progress") {
 		t.Error(text)
@@ -573,9 +573,9 @@ func TestNothingToServe(t *testing.T) {
 // TestReadOnly tests the last part of statement 25: viewing changes no file.
 func TestReadOnly(t *testing.T) {
 	dir := t.TempDir()
-	file := loaded(t, dir)
+	file := loadArchive(t, dir)
 	runs := filepath.Join(dir, "runs")
-	if err := recorded(t, runs).Close(); err != nil {
+	if err := startRun(t, runs).Close(); err != nil {
 		t.Fatal(err)
 	}
 	before := contents(t, dir)

@@ -20,7 +20,7 @@ import (
 	"github.com/barograph/barograph/internal/lists"
 )
 
-// registry holds this engine alone.
+// registry contains only this engine.
 func registry() engine.Registry { return engine.Registry{Driver()} }
 
 func TestParameters(t *testing.T) {
@@ -47,7 +47,7 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// Pebble itself would put its files among those of others.
+// TestFolderOfOthersIsRefused: Pebble itself would mix its files with others.
 func TestFolderOfOthersIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "thesis.tex"), []byte("x"), 0o600); err != nil {
@@ -58,7 +58,7 @@ func TestFolderOfOthersIsRefused(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
-		t.Errorf("the folder holds %v now, %v", entries, err)
+		t.Errorf("the folder now contains %v, %v", entries, err)
 	}
 }
 
