@@ -258,7 +258,7 @@ func TestBrowser(t *testing.T) {
 		b.click("#all-vx_mask")
 		b.until(`new URLSearchParams(location.search).get('fcst_lead') == '144' && !document.querySelector('main[aria-busy]')`)
 	})
-	t.Run("a profile stands upright", func(t *testing.T) {
+	t.Run("the axis of a profile is vertical", func(t *testing.T) {
 		b.t = t
 		b.open(p.URL + "/explore?" + strings.Replace(explored, "axis=fcst_lead", "axis=fcst_lev&fcst_lead=120&fcst_lev=P250&fcst_lev=P1000", 1))
 		b.until(`document.querySelector('#plot canvas') && document.querySelector('.tab').textContent.includes('1000')`)

@@ -89,7 +89,7 @@ func TestLinksLeadNowhere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	loadArchive(t, dir) // an archive beside the folder
+	loadArchive(t, dir) // an archive outside the folder
 	p := newPage(t, runs)
 	for _, path := range []string{"/runs/runs/one/samples.csv", "/api/v1/quarantine?folder=runs&name=one", "/api/v1/events?folder=runs&name=one", "/api/v1/home"} {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second) // a stream of events would not end

@@ -122,7 +122,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]string{"error": fault.Redact(err.Error())}) // the browser is gone
+	_ = json.NewEncoder(w).Encode(map[string]string{"error": fault.Redact(err.Error())}) // it fails only if the browser has left
 }
 
 // response records whether a response was started.

@@ -440,24 +440,24 @@ func TestCurve(t *testing.T) {
 	for _, drawing := range drawings {
 		t.Run(drawing, func(t *testing.T) {
 			want := wants[drawing]
-			var first, whole serve.CurveReply
+			var first, complete serve.CurveReply
 			if status, text := p.get("/api/v1/curve?"+where+drawing, &first); status != 200 {
 				t.Fatal(status, text)
 			}
-			if status, text := p.get("/api/v1/curve?"+where+drawing+"&intervals=1", &whole); status != 200 {
+			if status, text := p.get("/api/v1/curve?"+where+drawing+"&intervals=1", &complete); status != 200 {
 				t.Fatal(status, text)
 			}
-			want.Case = whole.Curves.Case // the page names unnamed cases
-			if g, w := fmt.Sprint(whole.Curves), fmt.Sprint(want); g != w || len(want.Series[0].X) == 0 {
+			want.Case = complete.Curves.Case // the page names unnamed cases
+			if g, w := fmt.Sprint(complete.Curves), fmt.Sprint(want); g != w || len(want.Series[0].X) == 0 {
 				t.Errorf("the page has\n%.500s\nask has\n%.500s", g, w)
 			}
 			for i, s := range first.Curves.Series {
-				if fmt.Sprint(s.Y) != fmt.Sprint(whole.Curves.Series[i].Y) {
+				if fmt.Sprint(s.Y) != fmt.Sprint(complete.Curves.Series[i].Y) {
 					t.Error("the curve jumps when its intervals come")
 				}
 			}
-			if !whole.Cost.Recall || whole.Contents != first.Contents {
-				t.Errorf("asked again: %+v", whole.Cost)
+			if !complete.Cost.Recall || complete.Contents != first.Contents {
+				t.Errorf("queried again: %+v", complete.Cost)
 			}
 		})
 	}

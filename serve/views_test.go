@@ -85,7 +85,7 @@ func reportsNews(more []string) func(b *browser, p *page) {
 		c, in := child(b.t, "load", "pebble:"+p.file+" "+strings.Join(more, " "))
 		b.until(fmt.Sprintf(`document.getElementById('none')?.textContent.includes('in use by process %d') && said.textContent.includes('next try in')`, c.Process.Pid))
 		if b.text(`!document.querySelector('#plot canvas')`) != "true" {
-			b.t.Error("an old curve stands as if it were the archive's")
+			b.t.Error("the page shows an outdated curve")
 		}
 		if err := in.Close(); err != nil {
 			b.t.Fatal(err)

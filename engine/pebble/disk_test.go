@@ -80,7 +80,7 @@ func failingDisk(t *testing.T, why syscall.Errno, fails func(errorfs.Op) bool, p
 	if err := e.Close(); err == nil {
 		t.Error("the store that stopped closes without an error")
 	}
-	after := filepath.Join(t.TempDir(), "a.pebble") // the process that stopped holds the lock of the other
+	after := filepath.Join(t.TempDir(), "a.pebble") // the stopped store keeps the lock of the first folder
 	if err := os.CopyFS(after, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
 	}

@@ -83,7 +83,7 @@ func (a *openArchive) subsetTables(subset string) []string {
 // typeTables returns the statements that create the table of a line type.
 //
 // METviewer's stat_header_id_idx contains only stat_header_id. Here the valid time follows it,
-// because a load can then find the records that it replaces without reading the whole series.
+// because a load can then find the records that it replaces without reading the complete series.
 // The same index serves a question by header.
 func (a *openArchive) typeTables(subset string, t *record.LineType) []string {
 	name, cols, _ := sqlengine.DesignTable(a.Design, t)

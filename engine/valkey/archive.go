@@ -143,7 +143,7 @@ func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record
 	return a.Archive.Dump(ctx, subset, a.walk(ctx, subset))
 }
 
-// Size returns the memory of the data of the whole server, of all nodes together: a store in memory has no
+// Size returns the memory of the data of the server, of all nodes together: a store in memory has no
 // other meaningful size.
 func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	masters, err := a.masters(ctx)

@@ -331,7 +331,7 @@ export class Explore {
   private change(edit: (q: URLSearchParams) => void, kept?: Field) {
     const q = this.question();
     edit(q);
-    const gone: string[] = [];
+    const removed: string[] = [];
     for (const f of fields) {
       if (f === kept || !q.getAll(f).length) continue;
       const lost = q.getAll(f).filter(v => this.open(q, f, v));
@@ -340,12 +340,12 @@ export class Explore {
         near = this.every(q, f).filter(v => !this.open(q, f, v));
       q.delete(f);
       for (const v of stay.length ? stay : near.slice(0, 1)) q.append(f, v);
-      gone.push(...lost.map(v => `${names[f]} ${v}`));
+      removed.push(...lost.map(v => `${names[f]} ${v}`));
     }
     for (const k of ['hide', 'from', 'to']) q.delete(k);
     const focused = document.activeElement?.id;
     history.pushState(null, '', '/explore?' + q);
-    say(gone.length ? `No longer available and left out: ${gone.join(', ')}` : '');
+    say(removed.length ? `No longer available and left out: ${removed.join(', ')}` : '');
     void this.answer(q).then(() => focused && document.getElementById(focused)?.focus());
   }
 
@@ -391,8 +391,8 @@ export class Explore {
       if (first.curves && !picture) {
         // first the values, then their intervals
         query.set('intervals', '1');
-        const whole = await get<Drawn>('curve', query, signal);
-        this.paint(q, { ...whole, ms: { ...first.ms, curve: whole.ms.curve } });
+        const complete = await get<Drawn>('curve', query, signal);
+        this.paint(q, { ...complete, ms: { ...first.ms, curve: complete.ms.curve } });
       }
     } catch (e) {
       if (signal.aborted) return;
@@ -601,7 +601,7 @@ export class Explore {
         }),
       );
     const type = (this.inventory.line_types ?? []).find(t => t.line_type === q.get('line_type')),
-      held = times(type?.fcst_valid_beg ?? '');
+      moments = times(type?.fcst_valid_beg ?? '');
     const equal = q.get('equal_places') ? 'all' : q.get('event_equal') ? 'places' : '';
     const parts = (q.get('series') ?? '').split(',').filter(Boolean);
     this.form.replaceChildren(
@@ -675,8 +675,8 @@ export class Explore {
       text(
         'fcst_valid_beg',
         'Valid (UTC)',
-        held.length
-          ? `${utc(held[0]!).slice(0, 10)}..${utc(held[held.length - 1]!).slice(0, 10)}`
+        moments.length
+          ? `${utc(moments[0]!).slice(0, 10)}..${utc(moments[moments.length - 1]!).slice(0, 10)}`
           : '2019-01-01..2019-01-31/6h',
       ),
       text('valid_hour', 'Hours of the day', '0,6,12,18'),

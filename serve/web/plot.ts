@@ -167,8 +167,8 @@ export class Chart {
             (u, key) => {
               if (key !== 'x' || !xs.length) return;
               const { min, max } = u.scales['x']!,
-                whole = min == null || max == null || (min <= xs[0]! && max >= xs[xs.length - 1]!);
-              o.zoomed(whole ? null : [min!, max!]);
+                complete = min == null || max == null || (min <= xs[0]! && max >= xs[xs.length - 1]!);
+              o.zoomed(complete ? null : [min!, max!]);
             },
           ],
         },

@@ -145,7 +145,7 @@ export class Live {
   async show() {
     const q = state(),
       all = (await get<Run[]>('runs')).filter(r => !r.problem);
-    if (this.gone) return; // another view was chosen meanwhile
+    if (this.closed) return; // another view was chosen meanwhile
     const named = all.find(r => r.folder === q.get('folder') && r.name === q.get('name')),
       asked = q.get('folder') ?? q.get('name');
     const r = named ?? (asked ? undefined : (all.find(r => r.state === 'running') ?? all[0]));
@@ -196,7 +196,7 @@ export class Live {
       'quarantine',
       at(r),
     ).catch(() => []);
-    if (this.gone) return; // another view was chosen meanwhile
+    if (this.closed) return; // another view was chosen meanwhile
     if (rejected.length)
       this.main.append(
         h('h3', {}, 'Quarantine'),
@@ -252,10 +252,10 @@ export class Live {
   }
 
   private stop = () => {};
-  private gone = false;
+  private closed = false;
 
   close() {
-    this.gone = true;
+    this.closed = true;
     this.stop();
     this.source?.close();
     clearInterval(this.timer);

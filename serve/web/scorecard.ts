@@ -45,9 +45,12 @@ export async function scorecard(main: HTMLElement, home: Home, signal: AbortSign
   if (!at) throw lacking(home, q, '/scorecard');
   const where = { archive: at.archive, design: at.design!, subset: at.subset! },
     inventory = await get<Inventory>('inventory', where, signal);
-  const held = (k: 'model' | 'version') => [...new Set((inventory.groups ?? []).map(g => g[k]))],
-    by = q.get('by') === 'version' || (held('model').length < 2 && held('version').length > 1) ? 'version' : 'model';
-  const models = held(by),
+  const valuesOf = (k: 'model' | 'version') => [...new Set((inventory.groups ?? []).map(g => g[k]))],
+    by =
+      q.get('by') === 'version' || (valuesOf('model').length < 2 && valuesOf('version').length > 1)
+        ? 'version'
+        : 'model';
+  const models = valuesOf(by),
     types = [...new Set((inventory.groups ?? []).map(g => g.line_type))].filter(t =>
       home.stats.some(s => s.line_type === t),
     );
@@ -103,7 +106,7 @@ export async function scorecard(main: HTMLElement, home: Home, signal: AbortSign
       { class: 'band' },
       holdings(home, q, n => go('/scorecard', n)),
       pick('line_type', 'Line type', types, type),
-      held('version').length > 1 && pick('by', 'Compare', ['model', 'version'], by),
+      valuesOf('version').length > 1 && pick('by', 'Compare', ['model', 'version'], by),
       pick('candidate', 'Candidate', models, candidate),
       pick('baseline', 'Baseline', models, baseline),
       pick('stat', 'Statistic', stats, q.get('stat') ?? ''),
