@@ -16,52 +16,54 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// answers are the rows of the last questions, from which the intervals and the downloads of a curve
-// are computed.
-type answers struct {
-	mu   sync.Mutex
-	last []kept // the latest first
+// answerCache contains the rows of the last questions. The server computes the intervals and the downloads
+// of a curve from them.
+type answerCache struct {
+	mu      sync.Mutex
+	entries []cachedAnswer // the latest first
 }
 
-type kept struct {
+type cachedAnswer struct {
 	key  string
 	rows *answer.Answer
 }
 
-// The limits of what is kept: answers, and bytes of all.
+// The limits of the cache: the number of answers, and the bytes of all answers.
 const (
-	maxKept  = 8
-	maxBytes = 256 << 20
+	maxCached      = 8
+	maxCachedBytes = 256 << 20
 )
 
-func (k *answers) recall(key string) *answer.Answer {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	i := slices.IndexFunc(k.last, func(o kept) bool { return o.key == key })
+// get returns the rows of a question; nil if the cache does not contain them.
+func (c *answerCache) get(key string) *answer.Answer {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := slices.IndexFunc(c.entries, func(e cachedAnswer) bool { return e.key == key })
 	if i < 0 {
 		return nil
 	}
-	found := k.last[i]
-	k.last = slices.Insert(slices.Delete(k.last, i, i+1), 0, found)
+	found := c.entries[i]
+	c.entries = slices.Insert(slices.Delete(c.entries, i, i+1), 0, found)
 	return found.rows
 }
 
-func (k *answers) keep(key string, rows *answer.Answer) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.last = slices.Insert(k.last, 0, kept{key, rows})
+// put stores the rows of a question, and removes the oldest rows beyond the limits.
+func (c *answerCache) put(key string, rows *answer.Answer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.entries = slices.DeleteFunc(c.entries, func(e cachedAnswer) bool { return e.key == key })
+	c.entries = slices.Insert(c.entries, 0, cachedAnswer{key, rows})
 	var size int64
-	for i, o := range k.last {
-		if size += o.rows.Bytes(); i == maxKept || size > maxBytes {
-			k.last = slices.Clip(k.last[:i])
+	for i, e := range c.entries {
+		if size += e.rows.Bytes(); i == maxCached || size > maxCachedBytes {
+			c.entries = slices.Delete(c.entries, i, len(c.entries)) // clears them, so that their memory is freed
 			return
 		}
 	}
 }
 
-// dataOf returns a name of the contents of a subset, derived from the files that were loaded into
-// it.
-func dataOf(ctx context.Context, in archive.Archive, subset string) (string, error) {
+// contentsID identifies the contents of a subset. It is derived from the files that were loaded.
+func contentsID(ctx context.Context, in archive.Archive, subset string) (string, error) {
 	marks, err := in.Marks(ctx, subset)
 	if err != nil {
 		return "", err
@@ -70,10 +72,11 @@ func dataOf(ctx context.Context, in archive.Archive, subset string) (string, err
 	return fmt.Sprintf("%016x", xxh3.Hash(text)), err
 }
 
-// fresh sets the ETag of a question to an archive, and reports whether the
-// browser has its answer already.
-func (s *Server) fresh(w http.ResponseWriter, r *http.Request, data string) bool {
-	tag := fmt.Sprintf(`W/"%016x"`, xxh3.HashString(r.URL.Path+"?"+r.URL.Query().Encode()+"\n"+data+"\n"+s.o.Version))
+// notModified sets the ETag of a response about an archive. If the browser already has that response,
+// notModified sends status 304 and returns true.
+func (s *Server) notModified(w http.ResponseWriter, r *http.Request, data string) bool {
+	source := r.URL.Path + "?" + r.URL.Query().Encode() + "\n" + data + "\n" + s.o.Version
+	tag := fmt.Sprintf(`W/"%016x"`, xxh3.HashString(source))
 	w.Header().Set("ETag", tag)
 	w.Header().Set("Cache-Control", "private, no-cache")
 	if r.Header.Get("If-None-Match") != tag {
@@ -83,19 +86,20 @@ func (s *Server) fresh(w http.ResponseWriter, r *http.Request, data string) bool
 	return true
 }
 
-// maxPoints are as many as a page draws.
+// maxPoints is the maximum number of points that a page draws.
 const maxPoints = 100_000
 
-// thin leaves so many points of all curves at most, of each stretch of a curve
-// the lowest and the highest, and returns how many are shown of how many.
-func thin(c *run.VerificationPlot, most int) (shown, all int) {
+// thin reduces all curves together to about limit points. It divides each curve into stretches of equally many
+// points, and keeps the lowest and the highest point of each. A curve keeps at least two points. thin
+// returns the number of remaining points and the number of all points.
+func thin(c *run.VerificationPlot, limit int) (shown, all int) {
 	for i := range c.Series {
 		all += len(c.Series[i].X)
 	}
-	if all <= most {
+	if all <= limit {
 		return all, all
 	}
-	stretch := 2 * ((all + most - 1) / most)
+	stretch := 2 * ((all + limit - 1) / limit)
 	for i := range c.Series {
 		s := &c.Series[i]
 		out := run.Series{Name: s.Name}

@@ -21,15 +21,16 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// servedArchive is a database that is opened read-only when a question arrives, because an embedded
-// engine that is open refuses a load.
+// servedArchive is a database. The page opens it read-only for a request and closes it when it is idle,
+// because an open embedded engine prevents a load.
 type servedArchive struct {
-	name, url string // name: in the page's URLs, without secrets
-	path      string // of an embedded engine's file or folder; "" of servers
-	study     string // the run folder that contains it; "" = none
-	driver    *engine.Driver
-	registry  engine.Registry
-	slots     chan struct{} // one for each simultaneous question
+	name     string // in the page's URLs; it contains no secrets
+	url      string
+	path     string // file or folder of an embedded engine; "" = a server
+	study    string // the run folder that contains it; "" = none
+	driver   *engine.Driver
+	registry engine.Registry
+	slots    chan struct{} // contains one element for each request in progress
 
 	mu    sync.Mutex
 	db    *engine.Engine
@@ -38,14 +39,16 @@ type servedArchive struct {
 	idle  *time.Timer
 }
 
-// The limits of an archive: simultaneous questions, and the time for which it stays open after the
-// last.
+// The limits of an archive: the number of requests at once, and the time until an idle archive is closed.
 const (
-	maxAsking = 4
-	letGo     = 5 * time.Second
+	maxRequests = 4
+	idleTime    = 5 * time.Second
 )
 
-// with calls f with the archive of a design.
+// repeats is the cure of an error that ends by itself.
+const repeats = "wait: the page repeats the query"
+
+// with calls f with the archive of a design. It waits while maxRequests requests use the archive.
 func (a *servedArchive) with(ctx context.Context, n design.Name, f func(archive.Archive) error) error {
 	select {
 	case a.slots <- struct{}{}:
@@ -53,7 +56,7 @@ func (a *servedArchive) with(ctx context.Context, n design.Name, f func(archive.
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	opened, err := a.take(ctx, n)
+	opened, err := a.enter(ctx, n)
 	defer a.leave()
 	if err != nil {
 		return err
@@ -61,12 +64,14 @@ func (a *servedArchive) with(ctx context.Context, n design.Name, f func(archive.
 	return f(opened)
 }
 
-func (a *servedArchive) take(ctx context.Context, n design.Name) (archive.Archive, error) {
+// enter starts a request: it returns the archive of a design, and opens it if necessary. The caller calls
+// leave, also after an error.
+func (a *servedArchive) enter(ctx context.Context, n design.Name) (archive.Archive, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.users++
 	if l := a.waitingLoad(); l != nil {
-		return nil, &fault.Error{File: a.name, Problem: fmt.Sprint("is being loaded by process ", l.PID), Err: engine.ErrUnreachable, Cure: "wait: the page repeats the query"}
+		return nil, a.busyError(fmt.Sprint("is being loaded by process ", l.PID))
 	}
 	if archive.Flavours(a.driver, n) == nil {
 		return nil, fault.NotOffered("design", n, archive.Designs(a.driver), a.driver.Scheme)
@@ -75,32 +80,47 @@ func (a *servedArchive) take(ctx context.Context, n design.Name) (archive.Archiv
 		return opened, nil
 	}
 	if _, err := os.Stat(a.path); a.path != "" && errors.Is(err, os.ErrNotExist) {
-		return nil, gone{&fault.Error{File: a.name, Problem: "is not where it was when this page was started", Cure: "move it back, or start barograph serve anew"}}
+		problem, cure := "was moved or deleted after barograph serve had started", "move it back, or restart barograph serve"
+		return nil, notFound{&fault.Error{File: a.name, Problem: problem, Cure: cure}}
 	}
-	kept := context.WithoutCancel(ctx) // the archive stays open after the first request
+	lasting := context.WithoutCancel(ctx) // the archive stays open after the first request
 	if a.db == nil {
-		if _, _, state, err := readRun(a.study); a.study != "" && err == nil && state == run.Running { // which opens it as it needs
-			return nil, &fault.Error{File: a.name, Problem: "is being measured by a run that goes on", Err: engine.ErrUnreachable, Cure: "wait: the page repeats the query"}
+		if a.isMeasured() {
+			return nil, a.busyError("is being measured by a run in progress")
 		}
-		db, err := a.registry.Open(kept, a.url, engine.Options{ReadOnly: true})
+		db, err := a.registry.Open(lasting, a.url, engine.Options{ReadOnly: true})
 		if err != nil {
 			if pid, _ := engine.Holder(a.path); a.path != "" && pid != 0 && errors.Is(err, engine.ErrUnreachable) {
-				return nil, &fault.Error{File: a.name, Problem: fmt.Sprint("is in use by process ", pid, ", which loads or reads it"), Err: engine.ErrUnreachable, Cure: "wait: the page repeats the query"}
+				return nil, a.busyError(fmt.Sprint("is in use by process ", pid, ", which loads or reads it"))
 			}
 			return nil, err
 		}
 		a.db, a.open = db, map[design.Name]archive.Archive{}
 		at, err := engine.NewLocation(a.path)
-		go a.makeWay(db, func() bool { return a.waitingLoad() != nil || err == nil && at.CheckReplaced() != nil })
+		go a.closeIf(db, func() bool { return a.waitingLoad() != nil || err == nil && at.CheckReplaced() != nil })
 	}
-	opened, err := archive.DatabaseOf(a.db).Open(kept, n)
+	opened, err := archive.DatabaseOf(a.db).Open(lasting, n)
 	if err == nil {
 		a.open[n] = opened
 	}
 	return opened, err
 }
 
-// waitingLoad is the load that waits until this page closes the archive, or nil.
+// busyError is the error of an archive that another process uses. The page repeats its request.
+func (a *servedArchive) busyError(problem string) error {
+	return &fault.Error{File: a.name, Problem: problem, Err: engine.ErrUnreachable, Cure: repeats}
+}
+
+// isMeasured reports whether a run in progress measures the archive. A reader would disturb it.
+func (a *servedArchive) isMeasured() bool {
+	if a.study == "" {
+		return false
+	}
+	_, _, state, err := readRun(a.study)
+	return err == nil && state == run.Running
+}
+
+// waitingLoad returns the load that waits until this page closes the archive, or nil.
 func (a *servedArchive) waitingLoad() *design.Loading {
 	if a.path == "" {
 		return nil
@@ -111,9 +131,9 @@ func (a *servedArchive) waitingLoad() *design.Loading {
 	return nil
 }
 
-// makeWay closes the archive, as soon as no question is in flight, for a load that waits for
-// it, or because another file or folder has its name now.
-func (a *servedArchive) makeWay(opened *engine.Engine, wanted func() bool) {
+// closeIf closes the archive when required returns true and no request uses it. It ends when the archive is
+// closed.
+func (a *servedArchive) closeIf(opened *engine.Engine, required func() bool) {
 	for range time.Tick(200 * time.Millisecond) {
 		a.mu.Lock()
 		closed := a.db != opened
@@ -121,13 +141,13 @@ func (a *servedArchive) makeWay(opened *engine.Engine, wanted func() bool) {
 		if closed {
 			return
 		}
-		if wanted() {
+		if required() {
 			_ = a.release() // only read
 		}
 	}
 }
 
-// leave lets the archive go some time after the last question.
+// leave ends a request. The archive is closed some time after the last one.
 func (a *servedArchive) leave() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -137,22 +157,22 @@ func (a *servedArchive) leave() {
 	if a.idle != nil {
 		a.idle.Stop()
 	}
-	a.idle = time.AfterFunc(letGo, func() { _ = a.release() }) // only read
+	a.idle = time.AfterFunc(idleTime, func() { _ = a.release() }) // only read
 }
 
-// files are those of an embedded engine, but for locks.
+// files returns the files of an embedded engine, except its lock.
 func (a *servedArchive) files() (out []string) {
 	_ = filepath.WalkDir(a.path, func(path string, d os.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && d.Name() != "LOCK" {
 			out = append(out, path)
 		}
-		return nil // a file that is removed in the meantime does not count
+		return nil // the engine may have removed a file meanwhile
 	})
 	return append(out, a.path+".wal", a.path+"-wal")
 }
 
-// stamp changes when the archive changes. For an embedded engine it does not open the archive, so a
-// page that is only open never blocks a load.
+// stamp returns a text that changes when the archive changes. It does not open the archive of an embedded
+// engine. Therefore a page that polls it never blocks a load.
 func (a *servedArchive) stamp(ctx context.Context, n design.Name, subset string) (out string, err error) {
 	if a.path != "" {
 		for _, path := range a.files() {
@@ -162,13 +182,14 @@ func (a *servedArchive) stamp(ctx context.Context, n design.Name, subset string)
 		}
 		return fmt.Sprintf("%016x", xxh3.HashString(out)), nil
 	}
-	return out, a.with(ctx, n, func(in archive.Archive) error {
-		out, err = dataOf(ctx, in, subset)
+	err = a.with(ctx, n, func(in archive.Archive) error {
+		out, err = contentsID(ctx, in, subset)
 		return err
 	})
+	return out, err
 }
 
-// release closes the archive unless a question uses it.
+// release closes the archive unless a request uses it.
 func (a *servedArchive) release() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -184,16 +205,19 @@ func (a *servedArchive) release() error {
 	return errors.Join(errs...)
 }
 
-// folder is a place with run folders: one, or some below it.
+// folder is a run folder, or a folder of run folders.
 type folder struct{ name, dir string }
 
-// add takes what was named on the command line.
+// add adds an argument of the command line.
 func (s *Server) add(place string) error {
-	const cure = "name an engine's URL, an archive's file, a run folder, or a folder of them"
+	const cure = "name an engine's URL, an archive's file, a run folder, or a folder of run folders"
 	info, err := os.Stat(place)
 	if err != nil {
-		if _, named := s.o.Registry.Find(place); !named && !strings.ContainsAny(place, ":@=") {
-			return &fault.Error{File: place, Err: fs.ErrNotExist, Cure: cure}
+		if _, isEngine := s.o.Registry.Find(place); !isEngine && !strings.ContainsAny(place, ":@=") {
+			if errors.Is(err, fs.ErrNotExist) {
+				err = fs.ErrNotExist
+			}
+			return &fault.Error{File: place, Err: err, Cure: cure}
 		}
 		return s.addArchive("", place)
 	}
@@ -207,28 +231,42 @@ func (s *Server) add(place string) error {
 	if err != nil {
 		return err
 	}
-	f := folder{s.unique(filepath.Base(dir), func(n string) bool { return s.folder(n) != nil }), dir}
+	f := folder{unique(filepath.Base(dir), func(n string) bool { return s.folder(n) != nil }), dir}
 	s.folders = append(s.folders, f)
-	found := f.runs()
+	found, err := f.runs()
+	if err != nil {
+		cure := "change its permissions, or name another folder"
+		return &fault.Error{File: place, Problem: "cannot be read", Err: err, Cure: cure}
+	}
 	if len(found) == 0 {
-		return &fault.Error{File: place, Problem: "holds neither an archive nor a run folder", Cure: "name a folder that a study wrote, such as runs"}
+		problem, cure := "contains neither an archive nor a run folder", "name a folder that a study wrote, such as runs"
+		return &fault.Error{File: place, Problem: problem, Cure: cure}
 	}
 	for _, name := range found {
-		s.addStudied(f, name)
+		s.addArchivesOf(filepath.Join(f.dir, name))
 	}
 	return nil
 }
 
-// addStudied adds the embedded archives that a study left in its folder.
-func (s *Server) addStudied(f folder, name string) {
-	dir := filepath.Join(f.dir, name)
-	kept, err := os.ReadDir(filepath.Join(dir, "archives"))
+// addArchivesOf adds the embedded archives that a study left in its run folder. It follows no symbolic link that leads
+// out of the folder.
+func (s *Server) addArchivesOf(dir string) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return // the folder was removed meanwhile
+	}
+	defer root.Close() //nolint:errcheck // only read
+	entries, err := fs.ReadDir(root.FS(), "archives")
 	if err != nil {
 		return // a run without archives of its own
 	}
-	for _, e := range kept {
-		if path := filepath.Join(dir, "archives", e.Name()); s.o.Registry.Recognize(path) != "" {
-			if s.addArchive(filepath.Base(dir)+"/"+e.Name(), path) == nil { // an engine of our own
+	for _, e := range entries {
+		inside := filepath.Join("archives", e.Name())
+		if _, err := root.Stat(inside); err != nil {
+			continue
+		}
+		if path := filepath.Join(dir, inside); s.o.Registry.Recognize(path) != "" {
+			if s.addArchive(filepath.Base(dir)+"/"+e.Name(), path) == nil { // an engine that stores archives
 				s.archives[len(s.archives)-1].study = dir
 			}
 		}
@@ -236,8 +274,8 @@ func (s *Server) addStudied(f folder, name string) {
 }
 
 func (s *Server) addArchive(name, raw string) error {
-	own, rest := engine.SplitName(raw)
-	d, u, err := s.o.Registry.Parse(rest)
+	given, url := engine.SplitName(raw) // NAME=URL
+	d, u, err := s.o.Registry.Parse(url)
 	if err == nil {
 		err = archive.Require(s.o.Registry, d)
 	}
@@ -245,26 +283,28 @@ func (s *Server) addArchive(name, raw string) error {
 		return err
 	}
 	switch {
-	case own != "":
-		name = own
+	case given != "":
+		name = given
 	case name == "" && d.Place == engine.Embedded:
 		name = filepath.Base(engine.Path(u))
 	case name == "":
 		name = d.Scheme + ":" + u.Host + u.Path
 	}
-	name = s.unique(name, func(n string) bool { return s.archive(n) != nil })
+	name = unique(name, func(n string) bool { return s.archive(n) != nil })
 	path := ""
 	if d.Place == engine.Embedded {
 		path = engine.Path(u)
 	}
-	s.archives = append(s.archives, &servedArchive{name: name, url: rest, path: path, driver: d, registry: s.o.Registry, slots: make(chan struct{}, maxAsking)})
+	s.archives = append(s.archives, &servedArchive{
+		name: name, url: url, path: path, driver: d, registry: s.o.Registry, slots: make(chan struct{}, maxRequests),
+	})
 	return nil
 }
 
-// unique adds a number to a name that is taken.
-func (s *Server) unique(name string, taken func(string) bool) string {
+// unique returns name, with a number if another place has it already.
+func unique(name string, exists func(string) bool) string {
 	out := name
-	for n := 2; taken(out); n++ {
+	for n := 2; exists(out); n++ {
 		out = fmt.Sprintf("%s (%d)", name, n)
 	}
 	return out
@@ -288,36 +328,39 @@ func (s *Server) folder(name string) *folder {
 	return nil
 }
 
-// runs are the run folders of a place, by their paths in it: "." is the place
-// itself. Links that lead out of it are not followed.
-func (f *folder) runs() (names []string) {
+// runs returns the paths of the run folders of a place, relative to the place. "." is the place itself. It
+// follows no symbolic link that leads out of the place.
+func (f *folder) runs() (names []string, err error) {
 	root, err := os.OpenRoot(f.dir)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	defer root.Close() //nolint:errcheck // only read
-	is := func(name string) bool {
+	isRun := func(name string) bool {
 		_, err := root.Stat(filepath.Join(name, "run.json"))
 		return err == nil
 	}
-	if is(".") {
+	if isRun(".") {
 		names = append(names, ".")
 	}
-	kept, err := os.ReadDir(f.dir)
-	for i := 0; i < len(kept) && err == nil; i++ {
-		if name := kept[i].Name(); is(name) && !strings.HasPrefix(name, ".") {
+	entries, err := os.ReadDir(f.dir)
+	for _, e := range entries {
+		if name := e.Name(); !strings.HasPrefix(name, ".") && isRun(name) {
 			names = append(names, name)
 		}
 	}
-	return names
+	return names, err
 }
 
-// path is that of a run folder which runs lists; anything else does not exist.
+// path returns the path of a run folder that runs lists. No other folder is served.
 func (s *Server) path(place, name string) (string, error) {
-	if f := s.folder(place); f != nil && slices.Contains(f.runs(), name) {
-		return filepath.Join(f.dir, name), nil
+	if f := s.folder(place); f != nil {
+		if names, err := f.runs(); err == nil && slices.Contains(names, name) {
+			return filepath.Join(f.dir, name), nil
+		}
 	}
-	return "", &fault.Error{Setting: "run " + place + "/" + name, Problem: "is not served", Err: os.ErrNotExist, Cure: "choose one of the list"}
+	problem, cure := "is not served", "choose a run folder of the page Runs"
+	return "", notFound{&fault.Error{Setting: "run " + place + "/" + name, Problem: problem, Cure: cure}}
 }
 
 // readRun reads a run and its state.
@@ -327,7 +370,7 @@ func readRun(dir string) (*run.Run, []run.Event, run.State, error) {
 		return nil, nil, "", err
 	}
 	events, err := run.ReadEvents(dir)
-	if errors.Is(err, os.ErrNotExist) { // an earlier version wrote none
+	if errors.Is(err, os.ErrNotExist) { // a run of a version that wrote no events
 		state := run.Done
 		if r.Finished.IsZero() {
 			state = run.Interrupted

@@ -32,9 +32,9 @@ type browser struct {
 	t   testing.TB
 	ctx context.Context
 
-	mu        sync.Mutex
-	complains []string
-	asked     []string
+	mu         sync.Mutex
+	complaints []string
+	requests   []string
 }
 
 // newBrowser starts a browser. If none is installed, it skips the test, or fails it with
@@ -70,12 +70,12 @@ func (b *browser) hear(e any) {
 	switch e := e.(type) {
 	case *log.EventEntryAdded:
 		if !strings.Contains(e.Entry.Text, "status of 4") && !strings.Contains(e.Entry.Text, "status of 503") { // refused on purpose
-			b.complains = append(b.complains, e.Entry.Text+" "+e.Entry.URL)
+			b.complaints = append(b.complaints, e.Entry.Text+" "+e.Entry.URL)
 		}
 	case *runtime.EventExceptionThrown:
-		b.complains = append(b.complains, fmt.Sprintf("%+v %+v", *e.ExceptionDetails, e.ExceptionDetails.Exception))
+		b.complaints = append(b.complaints, fmt.Sprintf("%+v %+v", *e.ExceptionDetails, e.ExceptionDetails.Exception))
 	case *network.EventRequestWillBeSent:
-		b.asked = append(b.asked, e.Request.URL)
+		b.requests = append(b.requests, e.Request.URL)
 	}
 }
 
@@ -84,7 +84,7 @@ func (b *browser) do(actions ...chromedp.Action[chromedp.Void]) {
 	if err := chromedp.Do(b.ctx, actions...); err != nil {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		b.t.Fatal(err, b.complains)
+		b.t.Fatal(err, b.complaints)
 	}
 }
 
@@ -100,7 +100,7 @@ func (b *browser) until(expression string) {
 	b.t.Helper()
 	for late := time.Now().Add(time.Minute); b.text("!!("+expression+")") != "true"; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(late) {
-			b.t.Fatalf("%s: not so; the page says: %.600s; %v", expression, b.text("document.body.innerText"), b.complains)
+			b.t.Fatalf("%s: not so; the page says: %.600s; %v", expression, b.text("document.body.innerText"), b.complaints)
 		}
 	}
 }
@@ -204,14 +204,14 @@ func TestBrowser(t *testing.T) {
 	}
 	b := newBrowser(t)
 	dir := t.TempDir()
-	file := loaded(t, dir)
+	file := loadArchive(t, dir)
 	runs := filepath.Join(dir, "runs")
-	f := recorded(t, runs)
-	measured(t, runs, "measured", "d1", map[string]map[string]float64{"pebble": {"test_1": 1, "test_2": 0}, "sqlite": {"test_1": 2, "test_2": 5}, "duckdb": {"test_1": 4, "test_2": 5}})
-	measured(t, runs, "other", "d2", map[string]map[string]float64{"pebble": {"test_1": 1, "test_2": 3}})
-	dead := killed(t, filepath.Join(runs, "killed"))
-	ranked := ensembles(t, dir)
-	more := made(t, filepath.Join(dir, "more"), 5, 5)
+	f := startRun(t, runs)
+	finishRun(t, runs, "measured", "d1", map[string]map[string]float64{"pebble": {"test_1": 1, "test_2": 0}, "sqlite": {"test_1": 2, "test_2": 5}, "duckdb": {"test_1": 4, "test_2": 5}})
+	finishRun(t, runs, "other", "d2", map[string]map[string]float64{"pebble": {"test_1": 1, "test_2": 3}})
+	dead := killRun(t, filepath.Join(runs, "killed"))
+	ranked := loadEnsembles(t, dir)
+	more := makeFiles(t, filepath.Join(dir, "more"), 5, 5)
 	p := newPage(t, file, runs, ranked)
 	before := contents(t, ranked, filepath.Join(runs, "measured"), filepath.Join(runs, "other"))
 	opened := filepath.Join(t.TempDir(), "open.html") // redirects to the page as --open does
@@ -221,7 +221,7 @@ func TestBrowser(t *testing.T) {
 	b.do(chromedp.Navigate("file://" + opened))
 	b.until(`location.protocol === 'http:' && document.body?.dataset.view && !document.querySelector('main[aria-busy]')`)
 	b.mu.Lock()
-	b.asked = nil // from here on, only the page sends requests
+	b.requests = nil // from here on, only the page sends requests
 	b.mu.Unlock()
 
 	t.Run("the first visit draws a curve", func(t *testing.T) {
@@ -258,7 +258,7 @@ func TestBrowser(t *testing.T) {
 		b.click("#all-vx_mask")
 		b.until(`new URLSearchParams(location.search).get('fcst_lead') == '144' && !document.querySelector('main[aria-busy]')`)
 	})
-	t.Run("a profile stands upright", func(t *testing.T) {
+	t.Run("the axis of a profile is vertical", func(t *testing.T) {
 		b.t = t
 		b.open(p.URL + "/explore?" + strings.Replace(explored, "axis=fcst_lead", "axis=fcst_lev&fcst_lead=120&fcst_lev=P250&fcst_lev=P1000", 1))
 		b.until(`document.querySelector('#plot canvas') && document.querySelector('.tab').textContent.includes('1000')`)
@@ -345,7 +345,7 @@ func TestBrowser(t *testing.T) {
 	})
 	for name, by := range map[string]func(b *browser, p *page){
 		"what a run measures is drawn": drawsLive, "nothing is a dead end": leadsOn,
-		"the question is taken away": takesAway, "what is wrong is never ranked as fast": ranks, "it prints": prints, "tabs share a stream": shares, "everybody can read reports": reports, "new data are reported": tellsNews(more), "a kill is reported": tellsKills(dead), "a picture is the server's own": draws,
+		"the question is taken away": takesAway, "what is wrong is never ranked as fast": ranks, "it prints": prints, "tabs share a stream": shares, "everybody can read reports": reports, "new data are reported": reportsNews(more), "a kill is reported": reportsKills(dead), "a picture is the server's own": draws,
 	} {
 		t.Run(name, func(t *testing.T) {
 			b.t = t
@@ -396,15 +396,15 @@ func TestBrowser(t *testing.T) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, c := range b.complains {
+	for _, c := range b.complaints {
 		t.Error("the browser complains:", c)
 	}
-	for _, url := range b.asked {
+	for _, url := range b.requests {
 		if !strings.HasPrefix(url, p.URL) && !strings.HasPrefix(url, "data:") {
 			t.Error("asked for elsewhere:", url)
 		}
 	}
-	if len(b.asked) < 20 {
-		t.Error("few requests were seen:", len(b.asked))
+	if len(b.requests) < 20 {
+		t.Error("few requests were seen:", len(b.requests))
 	}
 }

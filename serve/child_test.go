@@ -47,12 +47,12 @@ func TestMain(m *testing.M) {
 // child starts a child process, and returns when it is at work. Closing its pipe ends it normally.
 func child(t testing.TB, role, place string) (*exec.Cmd, io.Closer) {
 	t.Helper()
-	c, in, _ := childSays(t, role, place)
+	c, in, _ := childWithOutput(t, role, place)
 	return c, in
 }
 
-// childSays is child, and also returns the first line of its output.
-func childSays(t testing.TB, role, place string) (*exec.Cmd, io.Closer, string) {
+// childWithOutput is child, and also returns the first line of its output.
+func childWithOutput(t testing.TB, role, place string) (*exec.Cmd, io.Closer, string) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), os.Args[0])
 	c.Env, c.Stderr = append(os.Environ(), "SERVE_CHILD="+role+" "+place), os.Stderr
@@ -124,7 +124,7 @@ func childViews(place string) {
 func TestServeIsKilled(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "runs")
 	measurer, _ := child(t, "run", filepath.Join(dir, "one"))
-	served, _, url := childSays(t, "serve", dir)
+	served, _, url := childWithOutput(t, "serve", dir)
 	viewer := &http.Client{Jar: &cookies{}}
 	get := func(url string) *http.Response {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)

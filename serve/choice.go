@@ -11,20 +11,20 @@ import (
 
 // ranking is the order in which a finished run recommends its archives.
 type ranking struct {
-	dir     string // run folder; "" = nothing is recommended
+	dir     string // run folder; "" = no archive is recommended
 	started time.Time
-	rank    map[archiveOf]int // from 1
+	rank    map[configuration]int // from 1
 }
 
-type archiveOf struct {
+type configuration struct {
 	engine string // scheme
 	design design.Name
 }
 
-// rankings remembers those of finished runs, which change no more.
+// rankings caches the rankings of finished runs, which do not change any more.
 type rankings struct {
 	mu    sync.Mutex
-	known map[string]ranking // by run folder
+	byDir map[string]ranking // by run folder
 }
 
 // latest is the ranking of the newest finished run whose archives are served.
@@ -37,37 +37,37 @@ func (s *Server) latest() (out ranking) {
 	return out
 }
 
-// rankOf is the rank of an archive in the run that it belongs to; 0 = that run has none, or is not this one.
+// rankOf returns the rank of an archive; 0 if r is not the ranking of the archive's run, or does not rank it.
 func (r ranking) rankOf(a *servedArchive, n design.Name) int {
 	if r.dir == "" || a.study != r.dir {
 		return 0
 	}
-	return r.rank[archiveOf{a.driver.Scheme, n}]
+	return r.rank[configuration{a.driver.Scheme, n}]
 }
 
-// of computes the ranking of a run folder as its report does.
+// of returns the ranking of a run folder, which equals that of its report.
 func (c *rankings) of(dir string) ranking {
 	if dir == "" {
 		return ranking{}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if known, ok := c.known[dir]; ok {
-		return known
+	if cached, ok := c.byDir[dir]; ok {
+		return cached
 	}
 	r, _, state, err := readRun(dir)
 	if err != nil || state != run.Done {
 		return ranking{}
 	}
-	out := ranking{dir, r.Started, map[archiveOf]int{}}
-	if study, err := advise.Read(dir); err == nil {
-		for i, c := range study.Advise(advise.Defaults()).Eligible() {
-			out.rank[archiveOf{c.Engine, design.Name(c.Design)}] = i + 1
+	out := ranking{dir, r.Started, map[configuration]int{}}
+	if study, err := advise.Read(dir); err == nil { // other runs recommend nothing
+		for i, candidate := range study.Advise(advise.Defaults()).Eligible() {
+			out.rank[configuration{candidate.Engine, design.Name(candidate.Design)}] = i + 1
 		}
 	}
-	if c.known == nil {
-		c.known = map[string]ranking{}
+	if c.byDir == nil {
+		c.byDir = map[string]ranking{}
 	}
-	c.known[dir] = out
+	c.byDir[dir] = out
 	return out
 }

@@ -27,8 +27,8 @@ type timedArchive struct {
 	query        time.Duration
 }
 
-// studied creates the folder of a finished study of archives.
-func studied(t *testing.T, dir string, r engine.Registry, started time.Time, files []string, of ...timedArchive) {
+// finishStudy creates the folder of a finished study of archives.
+func finishStudy(t *testing.T, dir string, r engine.Registry, started time.Time, files []string, of ...timedArchive) {
 	t.Helper()
 	f, err := run.Create(dir, run.Run{ID: filepath.Base(dir), Workload: "met", Started: started, Data: run.Data{Digest: "d", Records: 1}})
 	if err != nil {
@@ -77,11 +77,11 @@ func studied(t *testing.T, dir string, r engine.Registry, started time.Time, fil
 func TestRecommendedFirst(t *testing.T) {
 	r := engine.Registry{pebble.Driver(), sqlite.Driver()}
 	dir := t.TempDir()
-	runs, files := filepath.Join(dir, "runs"), made(t, filepath.Join(dir, "data"), 0, 2)
+	runs, files := filepath.Join(dir, "runs"), makeFiles(t, filepath.Join(dir, "data"), 0, 2)
 	now := time.Now()
 	slow, fast := timedArchive{"pebble", "a.db", "keyvalue", 9 * time.Millisecond}, timedArchive{"sqlite", "b.db", "document", time.Millisecond}
-	studied(t, filepath.Join(runs, "1-older"), r, now.Add(-time.Hour), files, timedArchive{"pebble", "a.db", "keyvalue", time.Millisecond})
-	studied(t, filepath.Join(runs, "2-newer"), r, now.Add(-time.Minute), files, slow, fast)
+	finishStudy(t, filepath.Join(runs, "1-older"), r, now.Add(-time.Hour), files, timedArchive{"pebble", "a.db", "keyvalue", time.Millisecond})
+	finishStudy(t, filepath.Join(runs, "2-newer"), r, now.Add(-time.Minute), files, slow, fast)
 	p := newPageOf(t, r, runs)
 	var home serve.Home
 	if status, text := p.get("/api/v1/home", &home); status != 200 {

@@ -1,9 +1,9 @@
 // Package serve is one local page for archives and run folders. It explores the contents of an
 // archive, watches a run in progress, and shows finished runs.
 //
-// It reads and never writes. It answers only GET and HEAD, with a Host that is this machine, and
-// with a token that the first URL contains and a cookie keeps. It opens archives read-only and
-// closes them when nobody uses them. No path leads out of the folders that were named. The
-// browser's code is in web/, bundled into web/dist and embedded, so the page fetches nothing from
-// elsewhere.
+// It reads and never writes. It answers only GET and HEAD requests whose Host is a name of this
+// machine. A request must have the token, which is in the first URL and then in a cookie. The page
+// opens archives read-only and closes them when no request uses them. It serves no file outside the
+// folders that the command line names, also not through a symbolic link. The browser's code is in
+// web/, bundled into web/dist and embedded, so the page fetches nothing from elsewhere.
 package serve

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -29,12 +31,17 @@ type watched struct {
 	asking, most atomic.Int32
 	slow         atomic.Bool // it returns only when the query is canceled
 	fails        atomic.Pointer[string]
+	succeed      atomic.Int32 // number of queries that succeed before it fails
+	opening      func()       // called by each Open; nil = nothing
 }
 
 func (w *watched) driver() engine.Driver {
 	d := pebble.Driver()
 	d.Params = append(d.Params, engine.Param{Name: "password", Secret: true})
 	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
+		if w.opening != nil {
+			w.opening()
+		}
 		plain := *u
 		plain.RawQuery = ""
 		e, err := pebble.Driver().Open(ctx, &plain, o)
@@ -64,7 +71,7 @@ type watchedArchive struct {
 func (a watchedArchive) Ask(ctx context.Context, q *archive.Query, b *answer.Builder) error {
 	a.w.most.Store(max(a.w.most.Load(), a.w.asking.Add(1)))
 	defer a.w.asking.Add(-1)
-	if text := a.w.fails.Load(); text != nil {
+	if text := a.w.fails.Load(); text != nil && a.w.succeed.Add(-1) < 0 {
 		return fmt.Errorf("cannot ask %s", *text)
 	}
 	if a.w.slow.Load() {
@@ -79,7 +86,7 @@ func (a watchedArchive) Ask(ctx context.Context, q *archive.Query, b *answer.Bui
 func TestCanary(t *testing.T) {
 	const canary = "cAnArY7q"
 	w := &watched{}
-	file := loaded(t, t.TempDir())
+	file := loadArchive(t, t.TempDir())
 	secret := "pebble:" + file + "?password=" + canary
 	p := newPageOf(t, engine.Registry{w.driver()}, secret)
 	for _, fails := range []bool{false, true} {
@@ -102,11 +109,56 @@ func TestCanary(t *testing.T) {
 	}
 }
 
+// TestScorecardFails: an engine that fails after the first row of a scorecard ends the stream with an error.
+func TestScorecardFails(t *testing.T) {
+	w := &watched{}
+	p := newPageOf(t, engine.Registry{w.driver()}, loadArchive(t, t.TempDir()))
+	text := "the archive"
+	w.succeed.Store(1)
+	w.fails.Store(&text)
+	status, got := p.get("/api/v1/scorecard?archive=two.pebble&line_type=SAL1L2&candidate=ECM&baseline=GFS", nil)
+	lines := strings.Split(strings.TrimSpace(got), "\n")
+	if status != http.StatusOK || len(lines) < 2 || !strings.Contains(lines[0], `"cells"`) || lines[len(lines)-1] != `{"error":"cannot ask the archive"}` {
+		t.Errorf("%d: %d lines, the last one is %.300s", status, len(lines), lines[len(lines)-1])
+	}
+	if _, text := p.get("/api/v1/faster?"+where, nil); !strings.Contains(text, `"problem":"cannot ask the archive"`) {
+		t.Errorf("%.300s", text)
+	}
+}
+
+// TestArchivesAreReadAtOnce: a server that answers late delays the list of archives only once.
+func TestArchivesAreReadAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	one := loadArchive(t, dir)
+	two := filepath.Join(dir, "other.pebble")
+	if err := os.CopyFS(two, os.DirFS(one)); err != nil {
+		t.Fatal(err)
+	}
+	w := &watched{}
+	var waiting sync.WaitGroup
+	waiting.Add(2)
+	w.opening = func() { // each archive waits until the other one is being opened, too
+		waiting.Done()
+		both := make(chan struct{})
+		go func() { waiting.Wait(); close(both) }()
+		select {
+		case <-both:
+		case <-time.After(5 * time.Second):
+			t.Error("the page opens one archive after the other")
+		}
+	}
+	p := newPageOf(t, engine.Registry{w.driver()}, one, two)
+	var home serve.Home
+	if status, text := p.get("/api/v1/home", &home); status != http.StatusOK || len(home.Archives) != 2 || home.Archives[0].Archive != "two.pebble" {
+		t.Error(status, text)
+	}
+}
+
 // TestCancel tests statement 16: the engine does not work for a client that has left, and of many
 // clicks one query remains.
 func TestCancel(t *testing.T) {
 	w := &watched{}
-	p := newPageOf(t, engine.Registry{w.driver()}, loaded(t, t.TempDir()))
+	p := newPageOf(t, engine.Registry{w.driver()}, loadArchive(t, t.TempDir()))
 	w.slow.Store(true)
 	ends := make(chan error, 20)
 	stop := func() {}
@@ -146,7 +198,7 @@ func TestSevenCases(t *testing.T) {
 	file := filepath.Join(dir, "two.pebble")
 	for _, year := range []int{2018, 2019} { // the years of the cases
 		day := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
-		filled(t, file, written(t, filepath.Join(dir, strconv.Itoa(year)), synth.VSDB{Seed: 1, From: day, Models: []string{"gfs"}, StatTypes: []string{"anom"}}))
+		fillArchive(t, file, writeFiles(t, filepath.Join(dir, strconv.Itoa(year)), synth.VSDB{Seed: 1, From: day, Models: []string{"gfs"}, StatTypes: []string{"anom"}}))
 	}
 	cases, err := question.Cases()
 	if err != nil {
@@ -156,12 +208,12 @@ func TestSevenCases(t *testing.T) {
 	open(t, "pebble:"+file, engine.Options{ReadOnly: true}, func(a archive.Archive) {
 		for _, q := range cases {
 			q.Subset = "archive"
-			wants[q.Name] = drawn(t, a, q)
+			wants[q.Name] = drawQuestion(t, a, q)
 		}
 	})
 	p := newPage(t, file)
 	for name, want := range wants {
-		var got serve.Drawn
+		var got serve.CurveReply
 		if status, text := p.get("/api/v1/curve?archive=two.pebble&intervals=1&case="+name, &got); status != http.StatusOK {
 			t.Fatal(name, status, text)
 		}

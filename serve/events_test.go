@@ -11,10 +11,10 @@ import (
 )
 
 // TestEvents: a browser receives existing and new events, and continues after its Last-Event-ID.
-// The failed repetition of recorded has rewritten the journal before.
+// The failed repetition of startRun has rewritten the journal before.
 func TestEvents(t *testing.T) {
 	dir := t.TempDir()
-	f := recorded(t, dir)
+	f := startRun(t, dir)
 	p := newPage(t, dir)
 	stream := func(after string) (next func() string, stop func()) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -26,32 +26,32 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// asking is a question of a page, with the archive and the configuration to use.
-type asking struct {
+// pageQuestion is a question of the page, with the archive and the query configuration.
+type pageQuestion struct {
 	archive  *servedArchive
 	design   design.Name
-	flavours []flavour.Name // the one that the URL names, else all that the design offers
+	flavours []flavour.Name // the one that the URL names, otherwise all that the design offers
 	subset   string
 	q        *question.Question
-	pattern  []string // of variables, replaced by those of q; nil = none
+	patterns []string // of the URL, for the variables of q that match them; nil = none
 	seed     uint64
-	data     string // the contents of the archive: its marks
-	key      string // of the answer
+	contents string // the archive's contentsID
+	key      string // of the answer in the cache, without statistic and contents
 }
 
-// own are the keys of a URL that name the archive and the configuration. All other keys belong to
+// placeKeys are the keys of a URL that name the archive and the configuration. All other keys belong to
 // the question.
-var own = []string{"archive", "design", "flavour", "seed", "intervals", "case"} //nolint:gochecknoglobals // a constant
+var placeKeys = []string{"archive", "design", "flavour", "seed", "intervals", "case"} //nolint:gochecknoglobals // a constant
 
-// place reads the archive that a URL names.
-func (s *Server) place(v url.Values) (*asking, error) {
-	a := &asking{archive: s.archive(v.Get("archive")), subset: cmp.Or(v.Get("subset"), "archive"), seed: 1}
+// parsePlace reads the archive and the configuration of a URL.
+func (s *Server) parsePlace(v url.Values) (*pageQuestion, error) {
+	a := &pageQuestion{archive: s.archive(v.Get("archive")), subset: cmp.Or(v.Get("subset"), "archive"), seed: 1}
 	if a.archive == nil {
 		var names []string
 		for _, o := range s.archives {
 			names = append(names, o.name)
 		}
-		return nil, gone{fault.Unknown("archive", v.Get("archive"), names)}
+		return nil, notFound{fault.Unknown("archive", v.Get("archive"), names)}
 	}
 	a.design = design.Name(cmp.Or(v.Get("design"), string(archive.Designs(a.archive.driver)[0])))
 	offered := archive.Flavours(a.archive.driver, a.design)
@@ -61,7 +61,8 @@ func (s *Server) place(v url.Values) (*asking, error) {
 	a.flavours = offered
 	if f := flavour.Name(v.Get("flavour")); f != "" {
 		if !slices.Contains(offered, f) {
-			return nil, fault.NotOffered("flavour", f, offered, a.archive.driver.Scheme+" "+string(a.design))
+			by := a.archive.driver.Scheme + " " + string(a.design)
+			return nil, fault.NotOffered("flavour", f, offered, by)
 		}
 		a.flavours = []flavour.Name{f}
 	}
@@ -74,24 +75,24 @@ func (s *Server) place(v url.Values) (*asking, error) {
 	return a, nil
 }
 
-// asking reads the question of a URL.
-func (s *Server) asking(r *http.Request) (*asking, error) {
+// parseQuestion reads the question of a URL.
+func (s *Server) parseQuestion(r *http.Request) (*pageQuestion, error) {
 	v := r.URL.Query()
-	for _, key := range own {
+	for _, key := range append([]string{"subset"}, placeKeys...) {
 		if len(v[key]) > 1 {
 			return nil, fault.Misuse(key, "is given twice", "give it once")
 		}
 	}
-	a, err := s.place(v)
+	a, err := s.parsePlace(v)
 	if err != nil {
 		return nil, err
 	}
 	name := v.Get("case")
-	for _, key := range own {
+	for _, key := range placeKeys {
 		v.Del(key)
 	}
 	if name != "" {
-		a.q, err = known(name)
+		a.q, err = caseByName(name)
 		if err == nil && len(v) > 0 && (len(v) > 1 || v.Get("subset") == "") {
 			err = fault.Misuse("case", "is combined with other conditions", "leave one of them out")
 		}
@@ -102,7 +103,7 @@ func (s *Server) asking(r *http.Request) (*asking, error) {
 		return nil, err
 	}
 	a.q.Subset, a.q.Name = a.subset, nameOf(a.q)
-	if err := a.openPattern(r.Context()); err != nil {
+	if err := a.expandPatterns(r.Context()); err != nil {
 		return nil, err
 	}
 	v.Set("case", name)
@@ -110,22 +111,22 @@ func (s *Server) asking(r *http.Request) (*asking, error) {
 	return a, nil
 }
 
-// openPattern replaces a pattern of variables by those that the archive has.
-func (a *asking) openPattern(ctx context.Context) error {
+// expandPatterns replaces patterns of variables by the matching variables of the archive.
+func (a *pageQuestion) expandPatterns(ctx context.Context) error {
 	if !a.q.HasPattern() {
 		return nil
 	}
 	return a.archive.with(ctx, a.design, func(in archive.Archive) error {
 		catalog, err := in.Catalog(ctx, a.subset)
 		if err == nil {
-			a.pattern, a.q = a.q.Header[record.FcstVar], catalog.ExpandPatterns(a.q)
+			a.patterns, a.q = a.q.Header[record.FcstVar], catalog.ExpandPatterns(a.q)
 		}
 		return err
 	})
 }
 
-// known is a case of the program's own: no file of this machine is read.
-func known(name string) (*question.Question, error) {
+// caseByName returns a case that is part of the program. It reads no file of this machine.
+func caseByName(name string) (*question.Question, error) {
 	cases, err := question.Cases()
 	var names []string
 	for _, q := range cases {
@@ -134,11 +135,11 @@ func known(name string) (*question.Question, error) {
 		}
 		names = append(names, q.Name)
 	}
-	return nil, cmp.Or(err, error(gone{fault.Unknown("case", name, names)}))
+	return nil, cmp.Or(err, error(notFound{fault.Unknown("case", name, names)}))
 }
 
 // stat returns the requested statistic.
-func (a *asking) stat() (string, error) {
+func (a *pageQuestion) stat() (string, error) {
 	names := curve.Stats(a.q)
 	if len(names) == 0 {
 		return "", fault.Misuse("stat", "is missing for line type "+a.q.Type.Name, "choose one: barograph list statistics")
@@ -146,40 +147,40 @@ func (a *asking) stat() (string, error) {
 	return names[0], nil
 }
 
-// wide is the question with all that its statistic needs.
-func (a *asking) wide() (wide *question.Question, stat string, err error) {
+// wide returns the question with all columns that its statistic needs, and the statistic.
+func (a *pageQuestion) wide() (wide *question.Question, stat string, err error) {
 	if stat, err = a.stat(); err == nil {
 		wide, err = curve.Widen(a.q, []string{stat})
 	}
 	return wide, stat, err
 }
 
-// Cost is where the time of an answer went, in ms.
+// Cost lists the times of the steps of an answer, in ms.
 type Cost struct {
 	Open   float64 `json:"open"`
-	Derive float64 `json:"derive"`
-	Server float64 `json:"server"` // the engine's own time, 0 if it reports none
+	Derive float64 `json:"derive"` // derivation of the keys
+	Server float64 `json:"server"` // the engine's own time; 0 = it reports none
 	Ask    float64 `json:"ask"`    // from the call to the last row, at the client
 	Curve  float64 `json:"curve"`
-	Recall bool    `json:"recalled"` // the rows were here already
+	Recall bool    `json:"recalled"` // the rows came from the cache
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
 
-// ask returns the rows that the statistics of a question need. It takes the rows of an earlier
-// question from memory if the archive has not changed.
-func (s *Server) ask(ctx context.Context, a *asking, cost *Cost) (rows *answer.Answer, err error) {
+// ask returns the rows that the statistic of a question needs. It takes them from the cache if the archive
+// has not changed.
+func (s *Server) ask(ctx context.Context, a *pageQuestion, cost *Cost) (rows *answer.Answer, err error) {
 	wide, name, err := a.wide()
 	if err != nil {
 		return nil, err
 	}
 	began := time.Now()
-	return rows, a.archive.with(ctx, a.design, func(in archive.Archive) error {
+	err = a.archive.with(ctx, a.design, func(in archive.Archive) error {
 		cost.Open = ms(time.Since(began))
-		if a.data, err = dataOf(ctx, in, a.subset); err != nil {
+		if a.contents, err = contentsID(ctx, in, a.subset); err != nil {
 			return err
 		}
-		if rows = s.answers.recall(a.key + name + a.data); rows != nil {
+		if rows = s.answers.get(a.key + name + a.contents); rows != nil {
 			cost.Recall = true
 			return nil
 		}
@@ -194,22 +195,25 @@ func (s *Server) ask(ctx context.Context, a *asking, cost *Cost) (rows *answer.A
 		}
 		cost.Ask, cost.Derive, cost.Server = ms(time.Since(began)), ms(query.DeriveTime), ms(query.ServerTime)
 		rows = b.Take()
-		s.answers.keep(a.key+name+a.data, rows)
+		s.answers.put(a.key+name+a.contents, rows)
 		return nil
 	})
+	return rows, err
 }
 
-// drawn returns the curves of a URL, with intervals if they are wanted. If no record matches, the
-// error, a gone, names the reason.
-func (s *Server) drawn(r *http.Request, a *asking, intervals bool, cost *Cost) (*curve.LazyCurves, *answer.Answer, error) {
+// curves computes the curves of a question and, if requested, their intervals. If no record matches, the
+// error is a notFound with the reason.
+func (s *Server) curves(
+	r *http.Request, a *pageQuestion, intervals bool, cost *Cost,
+) (*curve.LazyCurves, *answer.Answer, error) {
 	rows, err := s.ask(r.Context(), a, cost)
 	if err != nil {
 		return nil, nil, err
 	}
 	if rows.Rows == 0 {
-		return nil, rows, s.absent(r.Context(), a)
+		return nil, rows, s.explainNoRecords(r.Context(), a)
 	}
-	name, _ := a.stat() // which ask has found
+	name, _ := a.stat() // ask has returned its error
 	began := time.Now()
 	d, err := curve.ComputePoints(a.q, rows, name, a.seed)
 	if err == nil && intervals {
@@ -222,30 +226,30 @@ func (s *Server) drawn(r *http.Request, a *asking, intervals bool, cost *Cost) (
 	return d, rows, nil
 }
 
-// Drawn is the answer to /api/v1/curve.
-type Drawn struct {
+// CurveReply is the response of /api/v1/curve.
+type CurveReply struct {
 	Curves   *run.VerificationPlot `json:"curves,omitempty"`
 	Rows     int                   `json:"rows"`
-	Question url.Values            `json:"question"`         // as a query string has it
-	Absent   string                `json:"absent,omitempty"` // why there is no result
-	Data     string                `json:"data"`             // of the archive's marks: another one is a newer archive
+	Question url.Values            `json:"question"`         // as a query string
+	Absent   string                `json:"absent,omitempty"` // why no record matches
+	Contents string                `json:"data"`             // contentsID of the archive; it changes with each load
 	Stamp    string                `json:"stamp"`            // of the archive before the query, see state
 	Cost     Cost                  `json:"ms"`
-	Shown    int                   `json:"shown"` // points, of Points
-	Points   int                   `json:"points"`
+	Shown    int                   `json:"shown"`  // points in Curves
+	Points   int                   `json:"points"` // points before thin
 }
 
 func (s *Server) curve(w http.ResponseWriter, r *http.Request) error {
-	a, err := s.asking(r)
+	a, err := s.parseQuestion(r)
 	if err != nil {
 		return err
 	}
-	var out Drawn
+	var out CurveReply
 	if out.Stamp, err = a.archive.stamp(r.Context(), a.design, a.subset); err != nil {
 		return err
 	}
-	d, rows, err := s.drawn(r, a, r.URL.Query().Get("intervals") != "", &out.Cost)
-	switch why, none := errors.AsType[gone](err); {
+	d, rows, err := s.curves(r, a, r.URL.Query().Get("intervals") != "", &out.Cost)
+	switch why, none := errors.AsType[notFound](err); {
 	case rows != nil && none: // the page shows the question nevertheless
 		out.Absent = why.Error()
 	case err != nil:
@@ -253,19 +257,19 @@ func (s *Server) curve(w http.ResponseWriter, r *http.Request) error {
 	default:
 		out.Curves = &d.VerificationPlot
 	}
-	if s.fresh(w, r, a.data) {
+	if s.notModified(w, r, a.contents) {
 		return nil
 	}
-	out.Rows, out.Data, out.Question = rows.Rows, a.data, question.URLQuery(a.q)
+	out.Rows, out.Contents, out.Question = rows.Rows, a.contents, question.URLQuery(a.q)
 	if out.Curves != nil {
 		out.Shown, out.Points = thin(out.Curves, maxPoints)
 	}
-	return write(w, &out)
+	return writeJSON(w, &out)
 }
 
-// state answers whether an archive is what it was: a page looks now and then.
+// state sends the archive's stamp. The page polls it and notices a change.
 func (s *Server) state(w http.ResponseWriter, r *http.Request) error {
-	a, err := s.place(r.URL.Query())
+	a, err := s.parsePlace(r.URL.Query())
 	if err != nil {
 		return err
 	}
@@ -273,36 +277,39 @@ func (s *Server) state(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return write(w, map[string]string{"stamp": stamp})
+	return writeJSON(w, map[string]string{"stamp": stamp})
 }
 
-// absent names the condition that leaves no record.
-func (s *Server) absent(ctx context.Context, a *asking) error {
+// explainNoRecords returns an error that names the condition that no record meets.
+func (s *Server) explainNoRecords(ctx context.Context, a *pageQuestion) error {
 	return a.archive.with(ctx, a.design, func(in archive.Archive) error {
 		c, err := in.Catalog(ctx, a.subset)
 		if err == nil {
-			err = gone{errors.New(cmp.Or(c.ExplainNoRecords(a.q), "its conditions leave no record"))}
+			err = notFound{errors.New(cmp.Or(c.ExplainNoRecords(a.q), "no record meets all conditions"))}
 		}
 		return err
 	})
 }
 
-// download writes curves and rows as files, by the ending of the path.
+// download sends curves or rows as a file, in the format that the path ends with.
 func (s *Server) download(w http.ResponseWriter, r *http.Request) error {
-	a, err := s.asking(r)
+	a, err := s.parseQuestion(r)
 	if err != nil {
 		return err
 	}
 	what, ending, _ := strings.Cut(r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:], ".")
 	var cost Cost
-	d, rows, err := s.drawn(r, a, what == "curve", &cost)
+	d, rows, err := s.curves(r, a, what == "curve", &cost)
 	if err != nil {
 		return err
 	}
-	if s.fresh(w, r, a.data) {
+	if s.notModified(w, r, a.contents) {
 		return nil
 	}
-	w.Header().Set("Content-Type", map[string]string{"csv": "text/csv; charset=utf-8", "svg": "image/svg+xml", "parquet": "application/vnd.apache.parquet"}[ending])
+	types := map[string]string{
+		"csv": "text/csv; charset=utf-8", "svg": "image/svg+xml", "parquet": "application/vnd.apache.parquet",
+	}
+	w.Header().Set("Content-Type", types[ending])
 	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", run.FileName(a.q.Name)+"."+ending))
 	if ending == "svg" {
 		svg, err := report.Curves(&d.VerificationPlot, plot.SVG)
@@ -317,12 +324,12 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request) error {
 	return export.Answer(w, ending, rows, export.Spreadsheet)
 }
 
-// Asked is the reply of /api/v1/asked: the text of a query, and its plan.
-type Asked struct {
+// QueryReply is the response of /api/v1/asked: the text of a query, and its plan.
+type QueryReply struct {
 	Text     string       `json:"text"`
 	Args     []string     `json:"args,omitempty"`
-	Keys     []string     `json:"keys,omitempty"` // the first ones
-	AllKeys  int          `json:"all_keys,omitempty"`
+	Keys     []string     `json:"keys,omitempty"`     // the first maxShownKeys
+	AllKeys  int          `json:"all_keys,omitempty"` // number of keys
 	Plan     string       `json:"plan"`
 	Access   []run.Access `json:"access"`
 	Engine   string       `json:"engine"`
@@ -332,11 +339,12 @@ type Asked struct {
 	Seed     uint64       `json:"seed"`
 }
 
-// someKeys are as many as a page shows.
-const someKeys = 20
+// maxShownKeys is the maximum number of keys that the page shows.
+const maxShownKeys = 20
 
-func (s *Server) asked(w http.ResponseWriter, r *http.Request) error {
-	a, err := s.asking(r)
+// query sends the text of the query of a question, and its plan.
+func (s *Server) query(w http.ResponseWriter, r *http.Request) error {
+	a, err := s.parseQuestion(r)
 	if err != nil {
 		return err
 	}
@@ -344,7 +352,7 @@ func (s *Server) asked(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out := Asked{Engine: a.archive.driver.Scheme, Design: string(a.design), Seed: a.seed}
+	out := QueryReply{Engine: a.archive.driver.Scheme, Design: string(a.design), Seed: a.seed}
 	for _, f := range archive.Flavours(a.archive.driver, a.design) {
 		out.Flavours = append(out.Flavours, string(f))
 	}
@@ -363,14 +371,17 @@ func (s *Server) asked(w http.ResponseWriter, r *http.Request) error {
 		for _, x := range query.Args {
 			out.Args = append(out.Args, fault.Redact(fmt.Sprint(x)))
 		}
-		out.AllKeys, out.Keys = len(query.Keys), query.Keys[:min(len(query.Keys), someKeys)]
+		out.AllKeys, out.Keys = len(query.Keys), query.Keys[:min(len(query.Keys), maxShownKeys)]
 		for _, x := range plan.Access {
-			out.Access = append(out.Access, run.Access{Object: x.Object, Method: string(x.Method), Index: x.Index, Examined: x.Examined, Kept: x.Kept, Counted: x.Counted})
+			out.Access = append(out.Access, run.Access{
+				Object: x.Object, Method: string(x.Method), Index: x.Index,
+				Examined: x.Examined, Kept: x.Kept, Counted: x.Counted,
+			})
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return write(w, &out)
+	return writeJSON(w, &out)
 }

@@ -1,10 +1,12 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/barograph/barograph/archive/design"
@@ -16,27 +18,31 @@ import (
 	"github.com/barograph/barograph/results/measure"
 )
 
-// Alternative is a configuration with the same result: an archive of equal digest, a design and a flavour.
+// Alternative is a query configuration for the same records: an archive of equal digest, a design and a
+// flavour.
 type Alternative struct {
 	Archive string  `json:"archive"`
 	Engine  string  `json:"engine"`
 	Design  string  `json:"design"`
 	Flavour string  `json:"flavour"`
-	MS      float64 `json:"ms"` // median; only of answers that are proven equal
+	MS      float64 `json:"ms"` // median; 0 unless all results are proven equal to the reference
 	Rows    int     `json:"rows"`
 	Problem string  `json:"problem,omitempty"`
 
-	archive *servedArchive
-	subset  string
-	took    []time.Duration
+	archive       *servedArchive
+	subset        string
+	cannotExpress bool // the flavour cannot express the question
+	times         []time.Duration
 }
 
-const askedEach = 5
+// repetitions is the number of measured repetitions of each alternative.
+const repetitions = 5
 
-// faster sends the same question in turn to every archive here with the same records, in every
-// flavour, and measures those whose results are equal.
+// faster sends the same question in turn to every served archive with the same records, in every flavour.
+// The reference is the result of the archive that the page shows. faster measures the alternatives whose
+// results equal it.
 func (s *Server) faster(w http.ResponseWriter, r *http.Request) error {
-	a, err := s.asking(r)
+	a, err := s.parseQuestion(r)
 	if err != nil {
 		return err
 	}
@@ -45,56 +51,77 @@ func (s *Server) faster(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	ctx := r.Context()
-	alternatives := s.alternatives(ctx, a)
+	alternatives, err := s.alternatives(ctx, a)
+	if err != nil {
+		return err
+	}
 	var want *answer.Answer
-	for i, rep := range measure.Interleave(a.seed, len(alternatives), askedEach+1) {
-		if x := alternatives[i]; x.Problem == "" {
-			want = x.ask(ctx, wide, want, rep > 0) // the first one warms, and is compared too
+	for _, x := range alternatives {
+		if want == nil && x.archive == a.archive && x.Design == string(a.design) && x.subset == a.subset {
+			want = x.ask(ctx, wide, nil, false)
+		}
+	}
+	for i, rep := range measure.Interleave(a.seed, len(alternatives), repetitions+1) {
+		if x := alternatives[i]; x.Problem == "" && !x.cannotExpress {
+			want = x.ask(ctx, wide, want, rep > 0) // the first repetition fills the engine's cache
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 	}
-	alternatives = slices.DeleteFunc(alternatives, func(x *Alternative) bool { return x.Problem == "cannot" })
+	alternatives = slices.DeleteFunc(alternatives, func(x *Alternative) bool { return x.cannotExpress })
 	for _, x := range alternatives {
-		if slices.Sort(x.took); len(x.took) > 0 && x.Problem == "" {
-			x.MS = ms(x.took[len(x.took)/2])
+		if slices.Sort(x.times); len(x.times) > 0 && x.Problem == "" {
+			x.MS = ms(x.times[len(x.times)/2])
 		}
 	}
-	slices.SortStableFunc(alternatives, func(a, b *Alternative) int { return int(1e3 * (a.MS - b.MS)) })
-	return write(w, alternatives)
+	slices.SortStableFunc(alternatives, compareAlternatives)
+	return writeJSON(w, alternatives)
 }
 
-// alternatives returns the configurations for the records of a's archive.
-func (s *Server) alternatives(ctx context.Context, a *asking) (out []*Alternative) {
-	var all []Holding
-	var digest string
-	for _, o := range s.archives {
-		for _, x := range o.holdings(ctx, ranking{}) {
-			all = append(all, x)
-			if x.Archive == a.archive.name && x.Design == string(a.design) && x.Subset == a.subset {
-				digest = x.Digest
-			}
-		}
+// compareAlternatives orders alternatives by their times. Those without a time are last.
+func compareAlternatives(a, b *Alternative) int {
+	if (a.Problem == "") != (b.Problem == "") {
+		return strings.Compare(a.Problem, b.Problem)
 	}
-	for _, x := range all {
+	return cmp.Compare(a.MS, b.MS)
+}
+
+// alternatives returns the query configurations for the records of a question's archive.
+func (s *Server) alternatives(ctx context.Context, a *pageQuestion) ([]*Alternative, error) {
+	var digest string
+	err := a.archive.with(ctx, a.design, func(in archive.Archive) error {
+		catalog, err := in.Catalog(ctx, a.subset)
+		if err == nil {
+			digest = catalog.Digest().String()
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := []*Alternative{}
+	for _, x := range s.holdings(ctx, ranking{}) {
 		if x.Problem != "" || x.Digest != digest {
 			continue
 		}
 		o := s.archive(x.Archive)
 		for _, f := range archive.Flavours(o.driver, design.Name(x.Design)) {
-			out = append(out, &Alternative{Archive: x.Archive, Engine: x.Engine, Design: x.Design, Flavour: string(f), archive: o, subset: x.Subset})
+			out = append(out, &Alternative{
+				Archive: x.Archive, Engine: x.Engine, Design: x.Design, Flavour: string(f), archive: o, subset: x.Subset,
+			})
 		}
 	}
-	return out
+	return out, nil
 }
 
-// ask measures one result and compares it with want; it returns the result for the next comparison.
-func (x *Alternative) ask(ctx context.Context, q *question.Question, want *answer.Answer, counts bool) *answer.Answer {
+// ask queries the alternative once and compares the result with want. It returns want or, if that is nil, the
+// result. timed means that the time counts.
+func (x *Alternative) ask(ctx context.Context, q *question.Question, want *answer.Answer, timed bool) *answer.Answer {
 	err := x.archive.with(ctx, design.Name(x.Design), func(in archive.Archive) error {
 		query, err := in.Phrase(ctx, q.InSubset(x.subset), flavour.Name(x.Flavour))
 		if errors.Is(err, flavour.ErrCannotExpress) {
-			x.Problem = "cannot"
+			x.cannotExpress = true
 			return nil
 		}
 		if err != nil {
@@ -111,8 +138,8 @@ func (x *Alternative) ask(ctx context.Context, q *question.Question, want *answe
 		} else if _, err := answer.Compare(want, &b.Answer); err != nil {
 			return err
 		}
-		if x.Rows = want.Rows; counts {
-			x.took = append(x.took, took)
+		if x.Rows = want.Rows; timed {
+			x.times = append(x.times, took)
 		}
 		return nil
 	})

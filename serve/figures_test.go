@@ -49,7 +49,7 @@ func BenchmarkPage(b *testing.B) {
 				url = startServer(b, program, archive)
 				starts = append(starts, time.Since(began).Seconds()*1e3)
 			}
-			tells(b, "page", starts)
+			reportTimes(b, "page", starts)
 			p := newBrowser(b)
 			p.open(url)
 			p.until(`document.querySelector('#plot canvas') && !document.querySelector('main[aria-busy]')`)
@@ -86,22 +86,22 @@ func startServer(b *testing.B, program, archive string) string {
 	return url
 }
 
-// tells reports the 95th percentile of times, and logs it with the median.
-func tells(b *testing.B, what string, ms []float64) {
+// reportTimes reports the 95th percentile of times, and logs it with the median.
+func reportTimes(b *testing.B, what string, ms []float64) {
 	slices.Sort(ms)
 	p95 := ms[min(len(ms)*95/100, len(ms)-1)]
 	b.Logf("%s: median %.1f ms, 95 %% %.1f ms, of %d", what, ms[len(ms)/2], p95, len(ms))
 	b.ReportMetric(p95, "ms/"+what)
 }
 
-// listed reports each of several lists of times that the page measured.
-func listed(b *testing.B, lists string, what ...string) {
+// reportLists reports each of several lists of times that the page measured.
+func reportLists(b *testing.B, lists string, what ...string) {
 	var all [][]float64
 	if err := json.Unmarshal([]byte(lists), &all); err != nil {
 		b.Fatal(lists, err)
 	}
 	for i, ms := range all {
-		tells(b, what[i], ms)
+		reportTimes(b, what[i], ms)
 	}
 }
 
@@ -109,7 +109,7 @@ func listed(b *testing.B, lists string, what ...string) {
 // along the leads. It times the dependent selectors and the new curve.
 func asksMuch(b *testing.B, p *browser) {
 	for _, of := range [][3]string{{"fcst_valid_beg", "fcst_lead", "6 * i"}, {"fcst_lead", "valid_hour", "['0', '6', '12', '18', '0,6', '0,12', '0,18', '6,12', '6,18', '12,18', '0,6,12', '0,6,18'][i % 12]"}} {
-		listed(b, p.text(`(async () => {
+		reportLists(b, p.text(`(async () => {
 			const facets = [], curves = [], change = (id, v) => { const e = document.getElementById(id); e.value = v; e.dispatchEvent(new Event('change')); };
 			const idle = () => new Promise(done => { const wait = () => document.querySelector('main[aria-busy]') ? setTimeout(wait, 10) : done(); setTimeout(wait, 50); });
 			change('fcst_lead', ''); await idle(); change('valid_hour', ''); await idle(); change('axis', '`+of[0]+`'); await idle();
@@ -129,7 +129,7 @@ func asksMuch(b *testing.B, p *browser) {
 // drawsMuch measures statement 15.
 func drawsMuch(b *testing.B, p *browser) {
 	p.text(hundredThousand)
-	listed(b, p.text(`(async () => {
+	reportLists(b, p.text(`(async () => {
 		const drawn = [], hover = [], zoom = [], frame = () => new Promise(requestAnimationFrame), plot = document.getElementById('plot');
 		for (let i = 0; i < 20; i++) {
 			const began = performance.now();
@@ -210,7 +210,7 @@ func scoresAndCancels(b *testing.B, p *browser, base, served string) {
 		after, _, _ := fetch(b.Context(), client, asked("curve", "SAL1L2", light))
 		late = append(late, (after-alone).Seconds()*1e3)
 	}
-	tells(b, "later-after-cancelled", late)
+	reportTimes(b, "later-after-cancelled", late)
 }
 
 // hundredThousand replaces the next response by 100,000 points of a million.
@@ -235,10 +235,10 @@ func TestViewers(t *testing.T) {
 		t.Skip("BAROGRAPH_PAGES asks for no figures")
 	}
 	dir := t.TempDir()
-	file, runs := loaded(t, dir), filepath.Join(dir, "runs")
-	f := recorded(t, runs)
+	file, runs := loadArchive(t, dir), filepath.Join(dir, "runs")
+	f := startRun(t, runs)
 	defer f.Close()
-	_, _, served := childSays(t, "serve", runs) // a separate process, like the viewers
+	_, _, served := childWithOutput(t, "serve", runs) // a separate process, like the viewers
 	base, _, _ := strings.Cut(served, "/?")
 	v, err := url.ParseQuery(strings.Replace(where, "archive=two.pebble&design=keyvalue&", "", 1))
 	if err != nil {

@@ -4,17 +4,18 @@ import (
 	"crypto/subtle"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 )
 
-// policy lets a page use nothing but what this server sends. The chart sets
-// styles by script, which the policy does not forbid.
+// policy lets a page use only what this server sends. The chart sets styles by script, which the policy
+// allows.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// guard refuses requests that do not come from the user's own browser: methods other than GET and
-// HEAD, a Host whose name was made to point here (rebinding), a foreign Origin, and requests
-// without the token.
+// guard refuses requests that do not come from the user's own browser. These are methods other than GET and
+// HEAD, a foreign name that points to this machine (DNS rebinding), a foreign Origin, and requests without
+// the token.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -23,53 +24,57 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		switch origin := r.Header.Get("Origin"); {
-		case !s.known(r.Host):
-			http.Error(w, "this Host is not served: open the URL that barograph serve printed", http.StatusForbidden)
+		case !s.isOwnHost(r.Host):
+			http.Error(w, "this host is not served; open the URL that barograph serve printed", http.StatusForbidden)
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			h.Set("Allow", "GET, HEAD")
-			http.Error(w, "this page is only read", http.StatusMethodNotAllowed)
+			http.Error(w, "this page accepts only GET and HEAD", http.StatusMethodNotAllowed)
 		case origin != "" && origin != "http://"+r.Host:
-			http.Error(w, "another page asked", http.StatusForbidden)
-		case s.carries(r.URL.Query().Get("token")):
-			s.remember(w, r)
-		case !s.remembered(r):
-			http.Error(w, "open the URL that barograph serve printed: it carries a token", http.StatusForbidden)
+			http.Error(w, "requests from other pages are refused", http.StatusForbidden)
+		case s.isToken(r.URL.Query().Get("token")):
+			s.setCookie(w, r)
+		case !s.hasCookie(r):
+			http.Error(w, "the token is missing or old; open the URL that barograph serve printed", http.StatusForbidden)
 		default:
 			next.ServeHTTP(w, r)
 		}
 	})
 }
 
-// known reports whether a browser reached us by the name that was printed, or by
-// another of this machine.
-func (s *Server) known(host string) bool {
-	if host == s.o.Host {
-		return true
+// isOwnHost reports whether the Host of a request is that of the printed URL, or another name of this
+// machine with the same port. Browsers omit port 80.
+func (s *Server) isOwnHost(host string) bool {
+	ownName, ownPort, err := net.SplitHostPort(s.o.Host)
+	if err != nil {
+		return host == s.o.Host
 	}
-	_, ours, err := net.SplitHostPort(s.o.Host)
-	name, port, also := net.SplitHostPort(host)
-	return err == nil && also == nil && port == ours && (name == "127.0.0.1" || name == "localhost" || name == "::1")
+	name, port, err := net.SplitHostPort(host)
+	if err != nil {
+		name, port = strings.Trim(host, "[]"), "80"
+	}
+	return port == ownPort && slices.Contains([]string{ownName, "127.0.0.1", "localhost", "::1"}, name)
 }
 
-func (s *Server) carries(token string) bool {
+func (s *Server) isToken(token string) bool {
 	return subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) == 1
 }
 
-// cookie is named by the port: several servers of this machine share its cookies.
-func (s *Server) cookie() string {
-	_, port, _ := strings.Cut(s.o.Host, ":")
-	return "barograph-" + port[strings.LastIndexByte(port, ':')+1:]
+// cookieName contains the port, because a browser sends the cookies of a machine to all its servers.
+func (s *Server) cookieName() string {
+	return "barograph-" + s.o.Host[strings.LastIndexByte(s.o.Host, ':')+1:]
 }
 
-func (s *Server) remembered(r *http.Request) bool {
-	c, err := r.Cookie(s.cookie())
-	return err == nil && s.carries(c.Value)
+func (s *Server) hasCookie(r *http.Request) bool {
+	c, err := r.Cookie(s.cookieName())
+	return err == nil && s.isToken(c.Value)
 }
 
-// remember puts the token into a cookie and takes it out of the URL, so that a
-// URL that is handed on carries none.
-func (s *Server) remember(w http.ResponseWriter, r *http.Request) {
-	http.SetCookie(w, &http.Cookie{Name: s.cookie(), Value: s.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+// setCookie stores the token in a cookie and redirects to the URL without it. A URL that a user passes on
+// therefore contains no token.
+func (s *Server) setCookie(w http.ResponseWriter, r *http.Request) {
+	http.SetCookie(w, &http.Cookie{
+		Name: s.cookieName(), Value: s.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+	})
 	u := *r.URL
 	q := u.Query()
 	q.Del("token")
@@ -85,7 +90,7 @@ func (s *Server) remember(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, u.RequestURI(), http.StatusSeeOther)
 }
 
-// Opened is the parameter of a URL that a file on this machine leads to. A browser
-// sends a strict cookie with no redirect that starts at another site, as that file
-// is: the answer is a page of our own, which leads on.
+// Opened is the URL parameter of a request that a file on this machine has caused. For a browser the file is
+// another site, and after a redirect from another site it sends no strict cookie. Therefore the response is a
+// page of this server, which then opens the URL without the token.
 const Opened = "opened"

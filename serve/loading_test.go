@@ -20,7 +20,7 @@ import (
 // logs the delay of that display.
 func TestLoadingState(t *testing.T) {
 	dir := t.TempDir()
-	p := newPage(t, loaded(t, dir))
+	p := newPage(t, loadArchive(t, dir))
 	var gate sync.RWMutex // closed while the test has locked it
 	served := p.Config.Handler
 	p.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -53,6 +53,50 @@ func TestLoadingState(t *testing.T) {
 		t.Logf("%s: visible after %s ms", view, b.text("Math.round(window.took)"))
 		b.until(`document.body.dataset.view == '/` + view + `' && ` + ready)
 	}
+}
+
+// TestLateAnswer: the late answer of a view does not replace the next view or its URL. After an error, nothing of the
+// previous answer remains. Explore writes the archive into the URL of a question that names none.
+func TestLateAnswer(t *testing.T) {
+	dir := t.TempDir()
+	runs := filepath.Join(dir, "runs")
+	finishRun(t, runs, "done", "d", map[string]map[string]float64{"pebble": {"test_1": 1}})
+	p := newPage(t, loadArchive(t, dir), runs)
+	var gate sync.RWMutex // closed while the test has locked it
+	served := p.Config.Handler
+	p.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/api/v1/runs") || strings.HasPrefix(r.URL.Path, "/api/v1/loads") {
+			gate.RLock()
+			defer gate.RUnlock()
+		}
+		served.ServeHTTP(w, r)
+	})
+	b := newBrowser(t)
+	b.open(p.s.URL())
+	b.until(`document.querySelector('#plot canvas')`)
+	for _, view := range []string{"runs", "loads", "live"} {
+		gate.Lock()
+		b.text(`(() => { for (const v of ['` + view + `', 'about']) document.querySelector('nav a[href="/' + v + '"]').click(); })()`)
+		b.until(`document.body.dataset.view == '/about' && document.querySelector('main h2')?.textContent == 'About'`)
+		gate.Unlock()
+		time.Sleep(300 * time.Millisecond) // for an answer that must have no effect
+		if got := b.text(`location.pathname + ' ' + document.querySelector('main h2').textContent`); got != "/about About" {
+			t.Errorf("after %s the page shows %s", view, got)
+		}
+	}
+	b.open(p.URL + "/explore?case=test_5")
+	b.until(`location.search.includes('archive=two.pebble') && location.search.includes('case=test_5')`)
+	b.open(p.URL + "/explore?" + explored)
+	b.until(`document.querySelector('#plot canvas') && document.querySelectorAll('.legend li').length == 1 && document.querySelector('.tab tbody tr')`)
+	b.text(`(() => { const e = document.getElementById('fcst_lead'); e.value = 'soon'; e.dispatchEvent(new Event('change')); })()`)
+	b.until(`document.getElementById('none')?.textContent.includes('is not a lead')`)
+	if rest := b.text(`document.querySelectorAll('.legend li, .tab tbody tr').length + foot.textContent`); rest != "0" {
+		t.Errorf("of the previous answer the page still shows %s", rest)
+	}
+	p.CloseClientConnections()
+	p.Listener.Close()
+	b.text(`document.querySelector('nav a[href="/runs"]').click()`)
+	b.until(`document.getElementById('none')?.textContent.includes('barograph serve does not answer')`)
 }
 
 // TestNothingIsLeft: Live projects the end of a step only while the run is in progress.
@@ -99,9 +143,9 @@ func TestCalendar(t *testing.T) {
 	file, day := filepath.Join(dir, "months.pebble"), func(month, day int) time.Time { return time.Date(2023, time.Month(month), day, 0, 0, 0, 0, time.UTC) }
 	var paths []string
 	for i, span := range [][2]time.Time{{day(1, 30), day(2, 26)}, {day(2, 28), day(3, 2)}, {day(5, 1), day(5, 2)}} {
-		paths = append(paths, written(t, filepath.Join(dir, fmt.Sprint(i)), synth.VSDB{Seed: 1, From: span[0], To: span[1], Models: []string{"gfs"}, StatTypes: []string{"anom"}})...)
+		paths = append(paths, writeFiles(t, filepath.Join(dir, fmt.Sprint(i)), synth.VSDB{Seed: 1, From: span[0], To: span[1], Models: []string{"gfs"}, StatTypes: []string{"anom"}})...)
 	}
-	filled(t, file, paths)
+	fillArchive(t, file, paths)
 	p, b := newPage(t, file), newBrowser(t)
 	b.open(p.s.URL())
 	b.open(p.URL + "/loads")

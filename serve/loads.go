@@ -8,7 +8,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
+	"slices"
+	"sync"
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/archive"
@@ -25,7 +26,7 @@ type Home struct {
 	Cases    []Case    `json:"cases"`
 	Stats    []Stat    `json:"stats"`
 
-	Pictures map[string][]string `json:"pictures"` // with the line types that they show completely
+	Pictures map[string][]string `json:"pictures"` // the line types that each kind of picture shows completely
 }
 
 // Holding is a subset of an archive in a design.
@@ -37,7 +38,7 @@ type Holding struct {
 	Records int64  `json:"records"`
 	Digest  string `json:"digest,omitempty"`
 	Problem string `json:"problem,omitempty"` // why it cannot be queried now
-	Rank    int    `json:"rank,omitempty"`    // in the newest finished run: 1 = recommended
+	Rank    int    `json:"rank,omitempty"`    // in the newest finished run: 1 = recommended; 0 = not ranked
 }
 
 // Case is a question that the program knows.
@@ -56,10 +57,7 @@ type Stat struct {
 
 func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	out := Home{Version: s.o.Version, Archives: []Holding{}, Pictures: question.LineTypesOfPictures()}
-	latest := s.latest()
-	for _, a := range s.archives {
-		out.Archives = append(out.Archives, a.holdings(r.Context(), latest)...)
-	}
+	out.Archives = append(out.Archives, s.holdings(r.Context(), s.latest())...)
 	for _, f := range s.folders {
 		out.Folders = append(out.Folders, f.name)
 	}
@@ -73,10 +71,23 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	for _, st := range stat.Table() {
 		out.Stats = append(out.Stats, Stat{st.Name, st.LineType, st.Summary})
 	}
-	return write(w, &out)
+	return writeJSON(w, &out)
 }
 
-// holdings returns the subsets of all designs.
+// holdings returns the holdings of all archives, in their order. It reads them at once, because a server that is down
+// answers only after a timeout.
+func (s *Server) holdings(ctx context.Context, latest ranking) []Holding {
+	all := make([][]Holding, len(s.archives))
+	var reading sync.WaitGroup
+	for i, a := range s.archives {
+		reading.Go(func() { all[i] = a.holdings(ctx, latest) })
+	}
+	reading.Wait()
+	return slices.Concat(all...)
+}
+
+// holdings returns the subsets of all designs. If the archive cannot be read, the last holding has the
+// reason.
 func (a *servedArchive) holdings(ctx context.Context, latest ranking) (out []Holding) {
 	for _, n := range archive.Designs(a.driver) {
 		err := a.with(ctx, n, func(in archive.Archive) error {
@@ -84,8 +95,11 @@ func (a *servedArchive) holdings(ctx context.Context, latest ranking) (out []Hol
 			for i := 0; i < len(subsets) && err == nil; i++ {
 				var c *design.Catalog
 				if c, err = in.Catalog(ctx, subsets[i]); err == nil {
-					catalog := c.Digest()
-					out = append(out, Holding{a.name, a.driver.Scheme, string(n), subsets[i], catalog.Records, catalog.String(), "", latest.rankOf(a, n)})
+					digest := c.Digest()
+					out = append(out, Holding{
+						Archive: a.name, Engine: a.driver.Scheme, Design: string(n), Subset: subsets[i],
+						Records: digest.Records, Digest: digest.String(), Rank: latest.rankOf(a, n),
+					})
 				}
 			}
 			return err
@@ -95,17 +109,17 @@ func (a *servedArchive) holdings(ctx context.Context, latest ranking) (out []Hol
 		}
 	}
 	if len(out) == 0 {
-		out = append(out, Holding{Archive: a.name, Engine: a.driver.Scheme, Problem: "holds nothing yet"})
+		out = append(out, Holding{Archive: a.name, Engine: a.driver.Scheme, Problem: "contains no records yet"})
 	}
 	return out
 }
 
 // Inventory lists the possible values of the selectors.
 type Inventory struct {
-	Data   string             `json:"data"`
-	Digest string             `json:"digest"`
-	Types  []design.Inventory `json:"line_types"`
-	Groups []Group            `json:"groups"`
+	Contents string             `json:"data"` // see contentsID
+	Digest   string             `json:"digest"`
+	Types    []design.Inventory `json:"line_types"`
+	Groups   []Group            `json:"groups"`
 }
 
 // Group describes the records of a line type, version, model, observation type and variable.
@@ -115,26 +129,28 @@ type Group struct {
 }
 
 func (s *Server) inventory(w http.ResponseWriter, r *http.Request) error {
-	return s.catalog(w, r, func(c *design.Catalog, _ []archive.Mark, data string) error {
-		out := Inventory{Data: data, Digest: c.Digest().String(), Types: c.Inventory()}
+	return s.catalog(w, r, func(c *design.Catalog, _ []archive.Mark, contents string) error {
+		out := Inventory{Contents: contents, Digest: c.Digest().String(), Types: c.Inventory()}
 		for _, g := range c.Groups {
 			out.Groups = append(out.Groups, Group{g, g.Thresholds()})
 		}
-		return write(w, &out)
+		return writeJSON(w, &out)
 	})
 }
 
-// catalog hands on the catalog of the subset that a URL names, unless the
-// browser has its answer.
-func (s *Server) catalog(w http.ResponseWriter, r *http.Request, f func(*design.Catalog, []archive.Mark, string) error) error {
-	a, err := s.place(r.URL.Query())
+// catalog calls f with the catalog, the marks and the contentsID of the subset that a URL names, unless the
+// browser already has the response.
+func (s *Server) catalog(
+	w http.ResponseWriter, r *http.Request, f func(c *design.Catalog, marks []archive.Mark, contents string) error,
+) error {
+	a, err := s.parsePlace(r.URL.Query())
 	if err != nil {
 		return err
 	}
 	ctx := r.Context()
 	return a.archive.with(ctx, a.design, func(in archive.Archive) error {
-		data, err := dataOf(ctx, in, a.subset)
-		if err != nil || s.fresh(w, r, data) {
+		contents, err := contentsID(ctx, in, a.subset)
+		if err != nil || s.notModified(w, r, contents) {
 			return err
 		}
 		c, err := in.Catalog(ctx, a.subset)
@@ -145,11 +161,11 @@ func (s *Server) catalog(w http.ResponseWriter, r *http.Request, f func(*design.
 		if err != nil {
 			return err
 		}
-		return f(c, marks, data)
+		return f(c, marks, contents)
 	})
 }
 
-// Loads lists the outcome of each file, and the times that have data.
+// Loads lists the result of each file's load, and the times that have data.
 type Loads struct {
 	Files      []archive.Mark      `json:"files"`
 	Types      []design.Inventory  `json:"line_types"`
@@ -159,11 +175,12 @@ type Loads struct {
 
 func (s *Server) loads(w http.ResponseWriter, r *http.Request) error {
 	return s.catalog(w, r, func(c *design.Catalog, marks []archive.Mark, _ string) error {
-		return write(w, &Loads{marks, c.Inventory(), c.Quarantine, c.Conflicts})
+		return writeJSON(w, &Loads{marks, c.Inventory(), c.Quarantine, c.Conflicts})
 	})
 }
 
-// quarantine are the lines that a study could not read, as its folder keeps them.
+// quarantine sends the lines that a study could not read, from quarantine.csv of its run folder. If there are
+// more than maxQuarantinedLines, it sends one line more than that.
 func (s *Server) quarantine(w http.ResponseWriter, r *http.Request) error {
 	dir, err := s.path(r.URL.Query().Get("folder"), r.URL.Query().Get("name"))
 	if err != nil {
@@ -176,22 +193,25 @@ func (s *Server) quarantine(w http.ResponseWriter, r *http.Request) error {
 	defer root.Close() //nolint:errcheck // only read
 	file, err := root.Open("quarantine.csv")
 	if errors.Is(err, fs.ErrNotExist) {
-		return write(w, []string{}) // nothing was quarantined
+		return writeJSON(w, []string{}) // nothing was quarantined
 	}
 	if err != nil {
 		return err
 	}
 	defer file.Close() //nolint:errcheck // only read
 	in := csv.NewReader(file)
+	in.FieldsPerRecord = -1
 	out := []map[string]string{}
-	for row, err := in.Read(); err == nil && len(out) <= mostLines; row, err = in.Read() {
-		if len(row) == 4 && row[1] != "line" {
-			out = append(out, map[string]string{"file": filepath.Base(row[0]), "line": row[1], "reason": row[2], "text": row[3]})
+	// An error ends the list: the last line of a run in progress may be incomplete.
+	for row, err := in.Read(); err == nil && len(out) <= maxQuarantinedLines; row, err = in.Read() {
+		if len(row) == 4 && row[1] != "line" { // not the header
+			out = append(out, map[string]string{
+				"file": filepath.Base(row[0]), "line": row[1], "reason": row[2], "text": row[3],
+			})
 		}
 	}
-	w.Header().Set("X-Limit", strconv.Itoa(mostLines))
-	return write(w, out)
+	return writeJSON(w, out)
 }
 
-// mostLines are as many quarantined lines as a page shows.
-const mostLines = 1000
+// maxQuarantinedLines is the maximum number of quarantined lines that the page shows.
+const maxQuarantinedLines = 1000

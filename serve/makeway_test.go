@@ -17,7 +17,7 @@ import (
 // TestPageMakesWayForALoad: the page releases an archive to a waiting load, and gives the reason
 // when it cannot answer during the load.
 func TestPageMakesWayForALoad(t *testing.T) {
-	file := loaded(t, t.TempDir())
+	file := loadArchive(t, t.TempDir())
 	p := newPage(t, file)
 	const asks = "/api/v1/scorecard?archive=two.pebble&line_type=SAL1L2&candidate=ECM&baseline=GFS&fcst_var=HGT&fcst_lev=P500"
 	if status, text := p.get(asks, nil); status != http.StatusOK {

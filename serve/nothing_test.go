@@ -1,13 +1,18 @@
 package serve_test
 
 import (
+	"context"
 	"encoding/csv"
+	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/serve"
@@ -18,11 +23,11 @@ import (
 func TestNothing(t *testing.T) {
 	dir := t.TempDir()
 	moved := filepath.Join(dir, "moved.pebble")
-	if err := os.CopyFS(moved, os.DirFS(loaded(t, dir))); err != nil {
+	if err := os.CopyFS(moved, os.DirFS(loadArchive(t, dir))); err != nil {
 		t.Fatal(err)
 	}
 	runs := filepath.Join(dir, "runs")
-	measured(t, runs, "done", "d", map[string]map[string]float64{"pebble": {"test_1": 1}})
+	finishRun(t, runs, "done", "d", map[string]map[string]float64{"pebble": {"test_1": 1}})
 	p := newPage(t, filepath.Join(dir, "two.pebble"), moved, runs)
 	if err := os.Rename(moved, moved+".old"); err != nil {
 		t.Fatal(err)
@@ -33,8 +38,8 @@ func TestNothing(t *testing.T) {
 		"curve.svg?" + where + "&fcst_lead=999": "lead", "curve.svg?" + where + "&picture=bar&model=ICON": noModel,
 		"curve?archive=two.pebbel&line_type=SAL1L2":                                 "two.pebble",
 		"curve?archive=two.pebble&case=/etc/passwd.yaml":                            "test_1",
-		"curve?archive=moved.pebble&line_type=SAL1L2":                               "moved.pebble is not where it was",
-		"inventory?archive=moved.pebble":                                            "moved.pebble is not where it was",
+		"curve?archive=moved.pebble&line_type=SAL1L2":                               "moved.pebble was moved or deleted",
+		"inventory?archive=moved.pebble":                                            "moved.pebble was moved or deleted",
 		"cells?run=runs%2Fnix":                                                      "runs/nix is not served",
 		"quarantine?folder=runs&name=nix":                                           "runs/nix is not served",
 		"events?folder=nix&name=done":                                               "nix/done is not served",
@@ -44,7 +49,7 @@ func TestNothing(t *testing.T) {
 			t.Errorf("%s: %d %.300s", path, status, text)
 		}
 	}
-	var asked serve.Drawn // the page still shows the question
+	var asked serve.CurveReply // the page still shows the question
 	if status, text := p.get("/api/v1/curve?"+none, &asked); status != http.StatusOK || asked.Absent != noModel || asked.Question.Get("model") != "ICON" {
 		t.Error(status, text)
 	}
@@ -53,11 +58,95 @@ func TestNothing(t *testing.T) {
 	}
 }
 
+// TestVanishedFolder: the list of runs names a folder that was removed after the start.
+func TestVanishedFolder(t *testing.T) {
+	runs := filepath.Join(t.TempDir(), "runs")
+	finishRun(t, runs, "done", "d", map[string]map[string]float64{"pebble": {"test_1": 1}})
+	p := newPage(t, runs)
+	if err := os.Rename(runs, runs+".old"); err != nil {
+		t.Fatal(err)
+	}
+	var all []serve.Run
+	if status, text := p.get("/api/v1/runs", &all); status != http.StatusOK || len(all) != 1 || !strings.Contains(all[0].Problem, "no such file") {
+		t.Error(status, text)
+	}
+}
+
+// TestLinksLeadNowhere: of a run folder from elsewhere, the page serves no file and no archive outside the folder.
+func TestLinksLeadNowhere(t *testing.T) {
+	dir := t.TempDir()
+	runs, secret := filepath.Join(dir, "runs"), filepath.Join(dir, "secret.csv")
+	finishRun(t, runs, "one", "d", map[string]map[string]float64{"pebble": {"test_1": 1}})
+	if err := os.WriteFile(secret, []byte(`{"seq":1,"secret":true}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	one := filepath.Join(runs, "one")
+	for link, to := range map[string]string{"events.jsonl": secret, "samples.csv": secret, "quarantine.csv": secret, "archives": dir} {
+		if err := os.RemoveAll(filepath.Join(one, link)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(to, filepath.Join(one, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	loadArchive(t, dir) // an archive outside the folder
+	p := newPage(t, runs)
+	for _, path := range []string{"/runs/runs/one/samples.csv", "/api/v1/quarantine?folder=runs&name=one", "/api/v1/events?folder=runs&name=one", "/api/v1/home"} {
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second) // a stream of events would not end
+		r := p.begin(p.client, http.MethodGet, path, func(r *http.Request) { *r = *r.WithContext(ctx) })
+		text, _ := io.ReadAll(r.Body)
+		cancel()
+		r.Body.Close()
+		if strings.Contains(string(text), "secret") || strings.Contains(string(text), "two.pebble") {
+			t.Errorf("%s: %s %.200s", path, r.Status, text)
+		}
+	}
+}
+
+// TestCommandOfAStranger: the URL of a question may come from a stranger. The shell command for it runs only
+// Barograph, and its files are in the current folder.
+func TestCommandOfAStranger(t *testing.T) {
+	p := newPage(t, loadArchive(t, t.TempDir()))
+	for _, name := range []string{"$(touch x)", "x; touch y", "../../x", "-rf", "`id`", "a\nb", "'"} {
+		path := where + "&name=" + url.QueryEscape(name) + "&model=" + url.QueryEscape("GFS\nEND\ntouch z\n")
+		r := p.do(p.client, http.MethodGet, "/api/v1/question.sh?"+path, nil)
+		first, rest, _ := strings.Cut(string(r.text), "\n")
+		_, command, _ := strings.Cut(rest, "\nEND\n")
+		if !regexp.MustCompile(`^cat > [A-Za-z0-9_][A-Za-z0-9_.-]*\.yaml <<'END'$`).MatchString(first) {
+			t.Errorf("name %q: the command begins with %q", name, first)
+		}
+		if !regexp.MustCompile(`^barograph ask [A-Za-z0-9_][A-Za-z0-9_.-]*\.yaml --engine [^\n]*\n$`).MatchString(command) {
+			t.Errorf("name %q: the command ends with %q", name, command)
+		}
+		if file := r.Header.Get("Content-Disposition"); strings.ContainsAny(file, "/$`;\\") && !strings.HasPrefix(file, `attachment; filename="`) {
+			t.Error(file)
+		}
+	}
+}
+
+// TestFolderOfOneRun: a run folder that was itself named has a report, and the report's files.
+func TestFolderOfOneRun(t *testing.T) {
+	dir := t.TempDir()
+	finishRun(t, dir, "one", "d", map[string]map[string]float64{"pebble": {"test_1": 1}})
+	p := newPage(t, filepath.Join(dir, "one"))
+	for path, want := range map[string]int{"report.html": 200, "samples.csv": 200, "run.json": 404, "two/report.html": 404} {
+		if status, text := p.get("/runs/one/"+path, nil); status != want {
+			t.Errorf("%s: %d %.200s", path, status, text)
+		}
+	}
+	b := newBrowser(t)
+	b.open(p.s.URL())
+	b.until(`document.querySelector('main a[href*="report.html"]')`)
+	if status := b.text(`fetch(document.querySelector('main a[href*="report.html"]').href).then(r => r.status)`); status != "200" {
+		t.Errorf("the page's link to the report has status %s", status)
+	}
+}
+
 // TestFiles tests statement 13: downloads contain the same numbers as the screen.
 func TestFiles(t *testing.T) {
-	p := newPage(t, loaded(t, t.TempDir()))
+	p := newPage(t, loadArchive(t, t.TempDir()))
 	const drawing = where + "&axis=fcst_lead&series=model"
-	var drawn serve.Drawn
+	var drawn serve.CurveReply
 	p.get("/api/v1/curve?"+drawing+"&intervals=1", &drawn)
 	rows := func(path string) [][]string {
 		_, text := p.get(path, nil)
@@ -97,8 +186,8 @@ func TestURLs(t *testing.T) {
 		for key, value := range map[string]string{"archive": "archive.duckdb", "design": "normalized", "subset": "archive", "axis": "fcst_lead", "series": "model,vx_mask", "tab": "asked"} {
 			v.Set(key, value)
 		}
-		if url := "http://127.0.0.1:65535/explore?" + v.Encode(); len(url) >= 600 || strings.Contains(url, "token") || strings.Contains(url, "now") {
-			t.Errorf("%s: %d characters: %s", q.Name, len(url), url)
+		if long := "http://127.0.0.1:65535/explore?" + v.Encode(); len(long) >= 600 || strings.Contains(long, "token") || strings.Contains(long, "now") {
+			t.Errorf("%s: %d characters: %s", q.Name, len(long), long)
 		}
 	}
 }

@@ -33,7 +33,7 @@ type Run struct {
 	Started  time.Time       `json:"started"`
 	Ended    time.Time       `json:"ended,omitzero"`
 	State    run.State       `json:"state"`
-	At       string          `json:"at,omitempty"` // of an interrupted one: where it stopped
+	At       string          `json:"at,omitempty"` // where an interrupted run stopped
 	Data     run.Data        `json:"data"`
 	Machine  measure.Machine `json:"machine"`
 	Archives []string        `json:"archives"`
@@ -47,12 +47,16 @@ type Run struct {
 func (s *Server) runs(w http.ResponseWriter, _ *http.Request) error {
 	all := []Run{}
 	for _, f := range s.folders {
-		for _, name := range f.runs() {
+		names, err := f.runs()
+		for _, name := range names {
 			all = append(all, describe(f, name))
+		}
+		if err != nil {
+			all = append(all, Run{Folder: f.name, Name: f.name, Problem: fault.Redact(err.Error())})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Run) int { return b.Started.Compare(a.Started) })
-	return write(w, all)
+	return writeJSON(w, all)
 }
 
 // describe reads a run folder; for one that cannot be read it returns the reason.
@@ -91,33 +95,33 @@ func describe(f folder, name string) Run {
 }
 
 // reportPolicy lets a report use its own contents and fetch nothing.
-const reportPolicy = "default-src 'none'; form-action 'none'; base-uri 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
+const reportPolicy = "default-src 'none'; form-action 'none'; base-uri 'none'; style-src 'unsafe-inline'; " +
+	"script-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
 
-// report renders the report of a run again; it writes nothing into the run's folder.
-func (s *Server) report(w http.ResponseWriter, r *http.Request) error {
-	dir, err := s.path(r.PathValue("folder"), r.PathValue("name"))
-	if err != nil {
-		return err
-	}
-	page, err := report.Open(dir)
-	if err != nil {
-		return err
-	}
-	return show(w, page)
-}
-
-// file is one of a run folder that its report links to: samples and plans.
+// file sends the report of a run folder, or a file to which the report links: samples and plans. The path is
+// /runs/FOLDER/RUN/FILE or, if the served folder is itself a run folder, /runs/FOLDER/FILE.
 func (s *Server) file(w http.ResponseWriter, r *http.Request) error {
-	dir, err := s.path(r.PathValue("folder"), r.PathValue("name"))
+	run, name, _ := strings.Cut(r.PathValue("file"), "/")
+	dir, err := s.path(r.PathValue("folder"), run)
 	if err != nil {
-		return err
+		var notRun error
+		if dir, notRun = s.path(r.PathValue("folder"), "."); notRun != nil {
+			return err
+		}
+		name = r.PathValue("file")
+	}
+	if name == "report.html" { // rendered again, because serve writes nothing into the folder
+		page, err := report.Open(dir)
+		if err != nil {
+			return err
+		}
+		return writeReport(w, page)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close() //nolint:errcheck // only read
-	name := r.PathValue("file")
 	if !filepath.IsLocal(name) || !slices.Contains([]string{".txt", ".csv", ".parquet"}, filepath.Ext(name)) {
 		return fmt.Errorf("%s: %w", name, fs.ErrNotExist)
 	}
@@ -132,10 +136,10 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// named are the folders of the runs that a URL names.
-func (s *Server) named(r *http.Request) (dirs []string, err error) {
-	for _, named := range r.URL.Query()["run"] {
-		place, name, _ := strings.Cut(named, "/")
+// runDirs returns the run folders that a URL names.
+func (s *Server) runDirs(r *http.Request) (dirs []string, err error) {
+	for _, run := range r.URL.Query()["run"] {
+		place, name, _ := strings.Cut(run, "/")
 		dir, err := s.path(place, name)
 		if err != nil {
 			return nil, err
@@ -145,9 +149,9 @@ func (s *Server) named(r *http.Request) (dirs []string, err error) {
 	return dirs, nil
 }
 
-// cells are what each of the runs that a URL names measured.
+// cells sends the results of each run that a URL names.
 func (s *Server) cells(w http.ResponseWriter, r *http.Request) error {
-	dirs, err := s.named(r)
+	dirs, err := s.runDirs(r)
 	if err != nil {
 		return err
 	}
@@ -159,26 +163,26 @@ func (s *Server) cells(w http.ResponseWriter, r *http.Request) error {
 	for i, one := range runs {
 		out[i] = compare.Cells(one)
 	}
-	return write(w, out)
+	return writeJSON(w, out)
 }
 
-// compared renders a comparison with the code of barograph compare.
-func (s *Server) compared(w http.ResponseWriter, r *http.Request) error {
-	dirs, err := s.named(r)
+// comparison renders a comparison, as barograph compare does.
+func (s *Server) comparison(w http.ResponseWriter, r *http.Request) error {
+	dirs, err := s.runDirs(r)
 	if err != nil {
 		return err
 	}
 	if len(dirs) < 2 {
-		return fault.Misuse("compare", "needs two runs", "tick two or more of the list")
+		return fault.Misuse("compare", "needs two runs", "select two or more runs of the page Runs")
 	}
 	runs, err := compare.Read(dirs...)
 	if err != nil {
 		return err
 	}
-	return show(w, report.OfComparison(compare.Runs(runs[0], runs[1:], 1)))
+	return writeReport(w, report.OfComparison(compare.Runs(runs[0], runs[1:], 1)))
 }
 
-func show(w http.ResponseWriter, page *report.Report) error {
+func writeReport(w http.ResponseWriter, page *report.Report) error {
 	text, err := page.Page()
 	if err != nil {
 		return err
@@ -189,14 +193,12 @@ func show(w http.ResponseWriter, page *report.Report) error {
 	return err
 }
 
-// How often the journal of a run is looked at, and how long a stream lasts at
-// least without an event.
 const (
-	lookEvery = 250 * time.Millisecond
-	sayAlive  = 10 * time.Second
+	pollInterval      = 250 * time.Millisecond // between two looks at the journal of a run
+	keepAliveInterval = 10 * time.Second       // after this time without an event, the stream sends a comment
 )
 
-// events sends a run's journal as server-sent events: first the existing ones, then each new one. A
+// events sends the journal of a run as server-sent events: first the existing events, then each new one. A
 // browser that reconnects names the last event that it received.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	dir, err := s.path(r.URL.Query().Get("folder"), r.URL.Query().Get("name"))
@@ -207,12 +209,20 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set(gzhttp.HeaderNoCompression, "1")
-	t := tail{path: filepath.Join(dir, "events.jsonl"), after: after}
+	if r.Method == http.MethodHead {
+		return nil // a stream would not end
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close() //nolint:errcheck // only read
+	t := tail{root: root, after: after}
 	defer t.close()
 	out := http.NewResponseController(w)
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
-	for said := time.Now(); ; {
+	for sent := time.Now(); ; {
 		lines, err := t.more()
 		if err != nil {
 			return err
@@ -220,11 +230,12 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 		for _, l := range lines {
 			fmt.Fprintf(w, "id: %d\ndata: %s\n\n", l.seq, l.text)
 		}
-		if time.Since(said) > sayAlive {
+		silent := len(lines) == 0 && time.Since(sent) > keepAliveInterval
+		if silent {
 			fmt.Fprint(w, ": alive\n\n")
 		}
-		if len(lines) > 0 || time.Since(said) > sayAlive {
-			said = time.Now()
+		if len(lines) > 0 || silent {
+			sent = time.Now()
 			if err := out.Flush(); err != nil {
 				return err
 			}
@@ -237,14 +248,15 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
-// tail reads the lines that are appended to a journal. One that is written anew,
-// as it is when a cell turns out wrong, is read from its beginning.
+// tail reads the lines that are appended to a journal. When a cell turns out to be wrong, the run replaces its
+// journal by a new file. tail then reads the new file from its beginning, and skips events that it has already
+// returned.
 type tail struct {
-	path  string
-	after int // sequence number of the last event that was passed on
-	file  *os.File
-	in    *bufio.Reader
-	part  []byte
+	root       *os.Root // the run folder
+	after      int      // sequence number of the last event that more returned
+	file       *os.File
+	in         *bufio.Reader
+	incomplete []byte // beginning of a line whose end is not written yet
 }
 
 type entry struct {
@@ -252,10 +264,11 @@ type entry struct {
 	text []byte
 }
 
+// more returns the events that were written since the last call.
 func (t *tail) more() (out []entry, err error) {
-	now, err := os.Stat(t.path)
+	now, err := t.root.Stat("events.jsonl")
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil // not started, or of a version before
+		return nil, nil // the run has not started, or an earlier version wrote it
 	}
 	if err != nil {
 		return nil, err
@@ -266,14 +279,14 @@ func (t *tail) more() (out []entry, err error) {
 		}
 	}
 	if t.file == nil {
-		if t.file, err = os.Open(t.path); err != nil {
+		if t.file, err = t.root.Open("events.jsonl"); err != nil {
 			return nil, err
 		}
-		t.in, t.part = bufio.NewReader(t.file), nil
+		t.in, t.incomplete = bufio.NewReader(t.file), nil
 	}
 	for {
 		text, err := t.in.ReadBytes('\n')
-		t.part = append(t.part, text...)
+		t.incomplete = append(t.incomplete, text...)
 		if errors.Is(err, io.EOF) {
 			return out, nil
 		}
@@ -283,8 +296,8 @@ func (t *tail) more() (out []entry, err error) {
 		var e struct {
 			Seq int `json:"seq"`
 		}
-		line := t.part[:len(t.part)-1]
-		if t.part = nil; json.Unmarshal(line, &e) == nil && e.Seq > t.after {
+		line := t.incomplete[:len(t.incomplete)-1]
+		if t.incomplete = nil; json.Unmarshal(line, &e) == nil && e.Seq > t.after {
 			out, t.after = append(out, entry{e.Seq, line}), e.Seq
 		}
 	}

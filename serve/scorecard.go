@@ -28,39 +28,55 @@ type Row struct {
 	Level    string `json:"fcst_lev"`
 	Region   string `json:"vx_mask"`
 	Stat     string `json:"stat"`
-	Better   string `json:"better"` // higher, lower
 	Cells    []Cell `json:"cells"`
 }
 
-// Cell is the difference of two models, or versions, at a lead, of the cases that both have.
+// Cell is the difference of the candidate and the baseline at a lead. It is computed from the cases that both
+// have.
 type Cell struct {
 	Lead  float64  `json:"lead"` // h
-	N     int      `json:"n"`
+	N     int      `json:"n"`    // number of cases
 	Value *float64 `json:"value"`
 	Low   *float64 `json:"low"`
 	High  *float64 `json:"high"`
-	P     *float64 `json:"p"` // that a difference as large is chance: of the bootstrap's standard error
+	// P is the probability of a difference at least as large by chance, from the bootstrap's standard error.
+	P *float64 `json:"p"`
+	// Better is 1 if the candidate is better, −1 if the baseline is, and 0 if neither is or if the statistic has
+	// no best value.
+	Better int `json:"better"`
 }
 
-// fewest is the number of cases below which a cell shows no result.
-const fewest = 8
+// minCases is the number of cases below which a cell shows no result.
+const minCases = 8
 
-// scorecard answers line by line, as the rows come.
+// scorecard sends one JSON value for each row, as soon as the row is computed. If it fails after the first row,
+// it sends the error as the last value.
 func (s *Server) scorecard(w http.ResponseWriter, r *http.Request) error {
 	v := r.URL.Query()
-	a, err := s.place(v)
+	a, err := s.parsePlace(v)
 	if err != nil {
 		return err
 	}
 	t, ok := record.TypeByName(v.Get("line_type"))
 	c := contest{cmp.Or(v.Get("by"), "model"), v.Get("candidate"), v.Get("baseline")}
 	if !ok || c.candidate == "" || c.baseline == "" || c.candidate == c.baseline || c.by != "model" && c.by != "version" {
-		return fault.Misuse("scorecard", "needs a line type and two models, or versions", "give line_type, candidate and baseline, and by=version for versions")
+		cure := "give line_type, candidate and baseline, and by=version for versions"
+		return fault.Misuse("scorecard", "needs a line type and two models or versions", cure)
 	}
-	ctx, out := r.Context(), http.NewResponseController(w)
 	w.Header().Set("Content-Type", "application/x-ndjson")
-	sent := false
-	return a.archive.with(ctx, a.design, func(in archive.Archive) error {
+	sent, err := s.scorecardRows(w, r, a, t, c)
+	if err != nil && sent && r.Context().Err() == nil {
+		err = writeJSON(w, map[string]string{"error": fault.Redact(err.Error())})
+	}
+	return err
+}
+
+// scorecardRows sends the rows of a scorecard. sent reports whether it has sent any.
+func (s *Server) scorecardRows(
+	w http.ResponseWriter, r *http.Request, a *pageQuestion, t *record.LineType, c contest,
+) (sent bool, err error) {
+	ctx, v, out := r.Context(), r.URL.Query(), http.NewResponseController(w)
+	err = a.archive.with(ctx, a.design, func(in archive.Archive) error {
 		catalog, err := in.Catalog(ctx, a.subset)
 		if err != nil {
 			return err
@@ -69,7 +85,7 @@ func (s *Server) scorecard(w http.ResponseWriter, r *http.Request) error {
 			if !one.narrow(v) {
 				continue
 			}
-			q := c.scored(t, a.subset, one)
+			q := c.question(t, a.subset, one)
 			name := cmp.Or(v.Get("stat"), cmp.Or(append(curve.Stats(q), "")...))
 			wide, err := curve.Widen(q, []string{name})
 			if err != nil {
@@ -87,7 +103,7 @@ func (s *Server) scorecard(w http.ResponseWriter, r *http.Request) error {
 				continue
 			}
 			d, err := curve.ComputePoints(q, b.Take(), name, a.seed)
-			if _, explained := err.(*fault.Error); explained { //nolint:errorlint // the baseline has no record of it
+			if _, ok := err.(*fault.Error); ok { //nolint:errorlint // the baseline has no record of this series
 				continue
 			}
 			if err != nil {
@@ -101,38 +117,42 @@ func (s *Server) scorecard(w http.ResponseWriter, r *http.Request) error {
 				return err
 			}
 			sent = true
-			_ = out.Flush() // what cannot be flushed comes at the end
+			_ = out.Flush() // without it, the rows are sent at the end
 		}
 		if !sent {
-			return gone{fmt.Errorf("no %s of the archive has both %s %s and %s", t.Name, c.by, c.candidate, c.baseline)}
+			return notFound{fmt.Errorf("no %s of the archive has both %s %s and %s", t.Name, c.by, c.candidate, c.baseline)}
 		}
 		return nil
 	})
+	return sent, err
 }
 
-// contest is the pair to compare: two values of model or version.
+// contest is the pair to compare: two values of the field by, which is model or version.
 type contest struct{ by, candidate, baseline string }
 
-// series is a variable at a level, and the regions that two models share; of
-// versions it is of one model.
+// series is a variable at a level, and the regions that the candidate and the baseline share. model is the
+// model whose versions are compared; "" = models are compared.
 type series struct {
-	model, variable, level string
-	regions                []string
+	lineType, model, variable, level string
+	regions                          []string
 }
 
-// narrow keeps what a URL selects, and reports whether anything is left.
+// narrow keeps the regions that a URL selects. It returns false if the URL does not select the series.
 func (one *series) narrow(v url.Values) bool {
-	wants := func(key, value string) bool { return v[key] == nil || slices.Contains(v[key], value) }
-	one.regions = slices.DeleteFunc(one.regions, func(m string) bool { return !wants("vx_mask", m) })
-	return wants("fcst_var", one.variable) && wants("fcst_lev", one.level) && len(one.regions) > 0
+	selects := func(key, value string) bool { return v[key] == nil || slices.Contains(v[key], value) }
+	one.regions = slices.DeleteFunc(one.regions, func(m string) bool { return !selects("vx_mask", m) })
+	return selects("fcst_var", one.variable) && selects("fcst_lev", one.level) && len(one.regions) > 0
 }
 
+// shared returns the series of a line type that the candidate and the baseline share. Two pairs of groups that
+// differ in their observations give one series with the regions of both.
 func (c contest) shared(catalog *design.Catalog, lineType string) (out []series) {
 	pairs := func(g, o *design.Group) bool {
 		if c.by == "version" {
 			return g.Version == c.candidate && o.Version == c.baseline && g.Model == o.Model && g.ObType == o.ObType
 		}
-		return g.Model == c.candidate && o.Model == c.baseline && (o.ObType == g.ObType || strings.EqualFold(g.ObType, c.candidate))
+		ownAnalysis := strings.EqualFold(g.ObType, c.candidate) // each model is verified against its own analysis
+		return g.Model == c.candidate && o.Model == c.baseline && (o.ObType == g.ObType || ownAnalysis)
 	}
 	for _, g := range catalog.Groups {
 		for _, o := range catalog.Groups {
@@ -144,17 +164,22 @@ func (c contest) shared(catalog *design.Catalog, lineType string) (out []series)
 				model = g.Model
 			}
 			for _, level := range g.Levels {
-				one := series{model, g.FcstVar, level, nil}
+				one := series{lineType, model, g.FcstVar, level, nil}
 				for _, m := range g.Masks {
 					if slices.Contains(o.Masks, m) {
 						one.regions = append(one.regions, m)
 					}
 				}
-				known := slices.ContainsFunc(out, func(have series) bool {
+				if !slices.Contains(o.Levels, level) || len(one.regions) == 0 {
+					continue
+				}
+				i := slices.IndexFunc(out, func(have series) bool {
 					return have.model == model && have.variable == one.variable && have.level == level
 				})
-				if slices.Contains(o.Levels, level) && len(one.regions) > 0 && !known {
+				if i < 0 {
 					out = append(out, one)
+				} else {
+					out[i].regions = question.Unique(append(out[i].regions, one.regions...))
 				}
 			}
 		}
@@ -162,8 +187,8 @@ func (c contest) shared(catalog *design.Catalog, lineType string) (out []series)
 	return out
 }
 
-// scored returns the question for the difference at every lead of every region.
-func (c contest) scored(t *record.LineType, subset string, one series) *question.Question {
+// question returns the question for the difference at every lead of every region.
+func (c contest) question(t *record.LineType, subset string, one series) *question.Question {
 	q := &question.Question{Name: "scorecard", Type: t, Subset: subset}
 	field, _ := record.FieldByName(c.by) // model or version
 	if one.model != "" {
@@ -179,20 +204,21 @@ func (c contest) scored(t *record.LineType, subset string, one series) *question
 	return q
 }
 
-// send writes a row for each region.
+// send writes a row for each region. spreads contains the bootstrap's standard errors by series and point.
 func send(w http.ResponseWriter, one series, d *curve.LazyCurves, spreads map[[2]int]float64) error {
-	better := "higher"
-	if lowerIsBetter(d.Stat) {
-		better = "lower"
-	}
 	to := json.NewEncoder(w)
 	for i, s := range d.Series {
-		row := Row{one.model, one.variable, one.level, d.ValuesOf(i)[1], d.Stat, better, []Cell{}}
+		row := Row{one.model, one.variable, one.level, d.ValuesOf(i)[1], d.Stat, []Cell{}}
 		for k, x := range s.X {
 			cell := Cell{Lead: x, N: s.Records[k], Value: valueOf(s.Y[k]), Low: valueOf(s.Low[k]), High: valueOf(s.High[k])}
-			if sd := spreads[[2]int{i, k}]; s.Records[k] >= fewest && sd > 0 {
+			if sd := spreads[[2]int{i, k}]; s.Records[k] >= minCases && sd > 0 {
 				cell.P = valueOf(math.Erfc(math.Abs(s.Y[k]) / sd / math.Sqrt2))
 			}
+			candidate, baseline, err := d.Operands(i, k)
+			if err != nil {
+				return err
+			}
+			cell.Better = compareScores(one.lineType, d.Stat, candidate, baseline)
 			row.Cells = append(row.Cells, cell)
 		}
 		if err := to.Encode(&row); err != nil {
@@ -202,16 +228,38 @@ func send(w http.ResponseWriter, one series, d *curve.LazyCurves, spreads map[[2
 	return nil
 }
 
+// valueOf returns nil for a value that JSON cannot express.
 func valueOf(v float64) *float64 {
-	if math.IsNaN(v) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
 	}
 	return &v
 }
 
-// lowerIsBetter reports whether a statistic is one of mistakes.
-func lowerIsBetter(name string) bool {
-	return slices.ContainsFunc([]string{"RMS", "MSE", "MAE", "FAR", "POFD", "ESTDEV", "SPEED_ERR", "DIR_", "FE", "SI"}, func(part string) bool {
-		return strings.Contains(name, part) && !strings.Contains(name, "MSESS") && !strings.Contains(name, "FBIAS")
-	})
+// bestScores are the best values of statistics that stat.PerfectScore does not know. ±Inf means that a higher or
+// a lower value is always better.
+var bestScores = map[string]float64{ //nolint:gochecknoglobals // a constant table
+	"MAE_OERR": 0, "RMSE_OERR": 0, "ME_OERR": 0, "CRPS_EMP": 0, "CRPS_EMP_FAIR": 0, "IGN": math.Inf(-1),
+	"S1": 0, "S1_OG": 0, "FGOG_RATIO": 100, "FE": 0, "SI": 0, "COMP": 1, "ODDS": math.Inf(1), "LODDS": math.Inf(1),
+	"DIR_ERR": 0, "DIR_ABSERR": 0, "DIR_ME": 0, "DIR_MAE": 0, "DIR_MSE": 0, "DIRA_ME": 0, "DIRA_MAE": 0, "DIRA_MSE": 0,
+	"SPEED_ABSERR": 0, "FY_ON": 0, "FN_OY": 0,
+}
+
+// compareScores returns 1 if the candidate's value of a statistic is better than the baseline's, −1 if it is
+// worse, and 0 if both are equally good or if the statistic has no best value. The better value is the one nearer
+// to the best: for a bias, 0.1 is better than −0.2.
+func compareScores(lineType, name string, candidate, baseline float64) int {
+	best, ok := bestScores[name]
+	if st, err := stat.ByName(lineType, name); err == nil && !ok {
+		best, ok = st.PerfectScore()
+	}
+	switch {
+	case !ok || math.IsNaN(best) || math.IsNaN(candidate) || math.IsNaN(baseline):
+		return 0
+	case math.IsInf(best, 1):
+		return cmp.Compare(candidate, baseline)
+	case math.IsInf(best, -1):
+		return cmp.Compare(baseline, candidate)
+	}
+	return cmp.Compare(math.Abs(baseline-best), math.Abs(candidate-best))
 }

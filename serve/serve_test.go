@@ -35,14 +35,14 @@ import (
 
 var registry = engine.Registry{pebble.Driver()}
 
-// made writes the files of two models for the days from … to, counted from 2024-01-01 as 0.
-func made(t *testing.T, dir string, from, to int) (paths []string) {
+// makeFiles writes the files of two models for the days from … to, counted from 2024-01-01 as 0.
+func makeFiles(t *testing.T, dir string, from, to int) (paths []string) {
 	t.Helper()
 	day := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
-	return written(t, dir, synth.VSDB{Seed: 1, From: day.AddDate(0, 0, from), To: day.AddDate(0, 0, to), Models: []string{"gfs", "ecm"}, StatTypes: []string{"anom"}})
+	return writeFiles(t, dir, synth.VSDB{Seed: 1, From: day.AddDate(0, 0, from), To: day.AddDate(0, 0, to), Models: []string{"gfs", "ecm"}, StatTypes: []string{"anom"}})
 }
 
-func written(t *testing.T, dir string, of synth.VSDB) (paths []string) {
+func writeFiles(t *testing.T, dir string, of synth.VSDB) (paths []string) {
 	t.Helper()
 	files, err := of.Files()
 	if err != nil {
@@ -63,19 +63,19 @@ func written(t *testing.T, dir string, of synth.VSDB) (paths []string) {
 	return paths
 }
 
-// loaded creates an archive of two models over five days.
-func loaded(t *testing.T, dir string) (file string) {
+// loadArchive creates an archive of two models over five days.
+func loadArchive(t *testing.T, dir string) (file string) {
 	t.Helper()
 	file = filepath.Join(dir, "two.pebble")
-	filled(t, file, made(t, filepath.Join(dir, "data"), 0, 4))
+	fillArchive(t, file, makeFiles(t, filepath.Join(dir, "data"), 0, 4))
 	return file
 }
 
 // pictured selects probabilities from the archive of ensembles.
 const pictured = "archive=ranks.pebble&line_type=PCT&fcst_var=APCP"
 
-// ensembles creates an archive of probabilities and ranks of two models.
-func ensembles(t *testing.T, dir string) (file string) {
+// loadEnsembles creates an archive of probabilities and ranks of two models.
+func loadEnsembles(t *testing.T, dir string) (file string) {
 	t.Helper()
 	text := metstat.AppendHeader(nil)
 	for lineType, line := range map[string][2][]float64{
@@ -104,11 +104,11 @@ func ensembles(t *testing.T, dir string) (file string) {
 		t.Fatal(err)
 	}
 	file = filepath.Join(dir, "ranks.pebble")
-	filled(t, file, []string{path})
+	fillArchive(t, file, []string{path})
 	return file
 }
 
-func filled(t *testing.T, file string, paths []string) {
+func fillArchive(t *testing.T, file string, paths []string) {
 	t.Helper()
 	open(t, "pebble:"+file, engine.Options{}, func(a archive.Archive) {
 		if _, err := load.Run(t.Context(), a, "archive", paths, load.Options{}); err != nil {
@@ -132,8 +132,8 @@ func open(t *testing.T, url string, o engine.Options, f func(a archive.Archive))
 	f(a)
 }
 
-// recorded creates a folder with a run in progress.
-func recorded(t *testing.T, dir string) *run.Folder {
+// startRun creates a folder with a run in progress.
+func startRun(t *testing.T, dir string) *run.Folder {
 	t.Helper()
 	f, err := run.Create(filepath.Join(dir, "first"), run.Run{ID: "first", Workload: "met", Started: time.Now()})
 	if err != nil {
@@ -149,9 +149,9 @@ func recorded(t *testing.T, dir string) *run.Folder {
 	return f
 }
 
-// measured creates the folder of a finished run. of contains milliseconds by engine and case; 0 =
+// finishRun creates the folder of a finished run. of contains milliseconds by engine and case; 0 =
 // wrong.
-func measured(t *testing.T, dir, id, digest string, of map[string]map[string]float64) {
+func finishRun(t *testing.T, dir, id, digest string, of map[string]map[string]float64) {
 	t.Helper()
 	f, err := run.Create(filepath.Join(dir, id), run.Run{ID: id, Workload: "met", Started: time.Now(), Data: run.Data{Digest: digest, Records: 1}})
 	if err != nil {
@@ -287,8 +287,8 @@ func (p *page) get(path string, v any) (status int, text string) {
 // TestGuard tests statement 25: which requests are refused, and which paths are never served.
 func TestGuard(t *testing.T) {
 	dir := t.TempDir()
-	recorded(t, dir)
-	measured(t, dir, "done", "d", map[string]map[string]float64{"pebble": {"test_1": 1}})
+	startRun(t, dir)
+	finishRun(t, dir, "done", "d", map[string]map[string]float64{"pebble": {"test_1": 1}})
 	p := newPage(t, dir)
 	stranger := &http.Client{}
 	for _, c := range []struct {
@@ -321,6 +321,7 @@ func TestGuard(t *testing.T) {
 		{"no file of a report", "GET", "/runs/" + filepath.Base(dir) + "/done/run.json", p.client, nil, 404},
 		{"samples of elsewhere", "GET", "/runs/" + filepath.Base(dir) + "/done/..%2f..%2fx.csv", p.client, nil, 404},
 		{"no such page", "GET", "/nothing", p.client, nil, 404},
+		{"the head of a stream", "HEAD", "/api/v1/events?name=first&folder=" + filepath.Base(dir), p.client, nil, 200},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := p.do(c.client, c.method, c.path, c.change)
@@ -332,13 +333,14 @@ func TestGuard(t *testing.T) {
 			}
 		})
 	}
+	p.ended() // the head of a stream is no stream
 }
 
 // TestToken: the cookie is valid only for this site and hidden from scripts. No redirect contains
 // the token or leads to another site.
 func TestToken(t *testing.T) {
 	dir := t.TempDir()
-	recorded(t, dir)
+	startRun(t, dir)
 	p := newPage(t, dir)
 	plain := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	token := p.s.URL()[strings.IndexByte(p.s.URL(), '='):]
@@ -355,10 +357,34 @@ func TestToken(t *testing.T) {
 	}
 }
 
+// TestPort80: browsers omit port 80 from the Host of a request.
+func TestPort80(t *testing.T) {
+	dir := t.TempDir()
+	startRun(t, dir)
+	for host, requests := range map[string]map[string]int{
+		"127.0.0.1:80":   {"127.0.0.1": 303, "127.0.0.1:80": 303, "localhost": 303, "evil.example": 403, "127.0.0.1:8042": 403},
+		"[::1]:80":       {"[::1]": 303, "[::1]:80": 303},
+		"127.0.0.1:8042": {"127.0.0.1": 403, "127.0.0.1:80": 403, "127.0.0.1:8042": 303},
+	} {
+		s, err := serve.New(serve.Options{Registry: registry, Host: host}, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range requests {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, s.URL(), nil)
+			r.Host = name
+			w := httptest.NewRecorder()
+			if s.Handler().ServeHTTP(w, r); w.Code != want {
+				t.Errorf("served as %s, a request to %s: status %d, want %d", host, name, w.Code, want)
+			}
+		}
+	}
+}
+
 // TestSizes tests statement 3: the bytes of a first visit.
 func TestSizes(t *testing.T) {
 	dir := t.TempDir()
-	recorded(t, dir)
+	startRun(t, dir)
 	p := newPage(t, dir)
 	plain, packed := 0, 0
 	for _, path := range []string{"/runs", "/assets/app.js", "/assets/app.css"} {
@@ -387,7 +413,7 @@ const where = "archive=two.pebble&design=keyvalue&subset=archive&line_type=SAL1L
 // ask, bit for bit. The first response has no intervals.
 func TestCurve(t *testing.T) {
 	dir := t.TempDir()
-	file := loaded(t, dir)
+	file := loadArchive(t, dir)
 	v, err := url.ParseQuery(where)
 	if err != nil {
 		t.Fatal(err)
@@ -407,47 +433,47 @@ func TestCurve(t *testing.T) {
 				t.Fatal(err)
 			}
 			maps.Copy(more, v)
-			wants[drawing] = asked(t, a, more)
+			wants[drawing] = askQuestion(t, a, more)
 		}
 	})
 	p := newPage(t, file)
 	for _, drawing := range drawings {
 		t.Run(drawing, func(t *testing.T) {
 			want := wants[drawing]
-			var first, whole serve.Drawn
+			var first, complete serve.CurveReply
 			if status, text := p.get("/api/v1/curve?"+where+drawing, &first); status != 200 {
 				t.Fatal(status, text)
 			}
-			if status, text := p.get("/api/v1/curve?"+where+drawing+"&intervals=1", &whole); status != 200 {
+			if status, text := p.get("/api/v1/curve?"+where+drawing+"&intervals=1", &complete); status != 200 {
 				t.Fatal(status, text)
 			}
-			want.Case = whole.Curves.Case // the page names unnamed cases
-			if g, w := fmt.Sprint(whole.Curves), fmt.Sprint(want); g != w || len(want.Series[0].X) == 0 {
+			want.Case = complete.Curves.Case // the page names unnamed cases
+			if g, w := fmt.Sprint(complete.Curves), fmt.Sprint(want); g != w || len(want.Series[0].X) == 0 {
 				t.Errorf("the page has\n%.500s\nask has\n%.500s", g, w)
 			}
 			for i, s := range first.Curves.Series {
-				if fmt.Sprint(s.Y) != fmt.Sprint(whole.Curves.Series[i].Y) {
+				if fmt.Sprint(s.Y) != fmt.Sprint(complete.Curves.Series[i].Y) {
 					t.Error("the curve jumps when its intervals come")
 				}
 			}
-			if !whole.Cost.Recall || whole.Data != first.Data {
-				t.Errorf("asked again: %+v", whole.Cost)
+			if !complete.Cost.Recall || complete.Contents != first.Contents {
+				t.Errorf("queried again: %+v", complete.Cost)
 			}
 		})
 	}
 }
 
-// asked computes what barograph ask computes.
-func asked(t *testing.T, a archive.Archive, v url.Values) *run.VerificationPlot {
+// askQuestion computes what barograph ask computes.
+func askQuestion(t *testing.T, a archive.Archive, v url.Values) *run.VerificationPlot {
 	t.Helper()
 	q, err := question.FromURLQuery(v)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return drawn(t, a, q)
+	return drawQuestion(t, a, q)
 }
 
-func drawn(t *testing.T, a archive.Archive, q *question.Question) *run.VerificationPlot {
+func drawQuestion(t *testing.T, a archive.Archive, q *question.Question) *run.VerificationPlot {
 	t.Helper()
 	name := curve.Stats(q)[0]
 	wide, err := curve.Widen(q, []string{name})
@@ -472,7 +498,7 @@ func drawn(t *testing.T, a archive.Archive, q *question.Question) *run.Verificat
 // TestAnswers checks downloads, refused requests, and reasons for empty results.
 func TestAnswers(t *testing.T) {
 	dir := t.TempDir()
-	p := newPage(t, loaded(t, dir))
+	p := newPage(t, loadArchive(t, dir))
 	for path, want := range map[string]string{
 		"home": `"records":`, "inventory?archive=two.pebble": `"fcst_lead":[`, "loads?archive=two.pebble": `"stored":`,
 		"curve.csv?" + where: "statistic,series,fcst_lead,n,value,low,high", "curve.svg?" + where: "<svg", "curve.parquet?" + where: "PAR1",
@@ -497,6 +523,11 @@ func TestAnswers(t *testing.T) {
 	}
 	r := p.do(p.client, http.MethodGet, "/api/v1/inventory?archive=two.pebble", nil)
 	again := p.do(p.client, http.MethodGet, "/api/v1/inventory?archive=two.pebble", func(q *http.Request) { q.Header.Set("If-None-Match", r.Header.Get("ETag")) })
+	script := p.do(p.client, http.MethodGet, "/assets/app.js", nil)
+	kept := p.do(p.client, http.MethodGet, "/assets/app.js", func(q *http.Request) { q.Header.Set("If-None-Match", script.Header.Get("ETag")) })
+	if script.StatusCode != http.StatusOK || kept.StatusCode != http.StatusNotModified {
+		t.Errorf("the script: %s, then %s", script.Status, kept.Status)
+	}
 	if r.Header.Get("ETag") == "" || again.StatusCode != http.StatusNotModified {
 		t.Errorf("ETag %s, then %s", r.Header.Get("ETag"), again.Status)
 	}
@@ -506,14 +537,14 @@ func TestAnswers(t *testing.T) {
 // disturb it. It can be explored when the run has finished.
 func TestStudied(t *testing.T) {
 	dir := t.TempDir()
-	f := recorded(t, dir)
+	f := startRun(t, dir)
 	kept := filepath.Join(dir, "first", "archives")
 	if err := os.Mkdir(kept, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	filled(t, filepath.Join(kept, "two.pebble"), made(t, filepath.Join(dir, "data"), 0, 0))
+	fillArchive(t, filepath.Join(kept, "two.pebble"), makeFiles(t, filepath.Join(dir, "data"), 0, 0))
 	p := newPage(t, dir)
-	if _, text := p.get("/api/v1/home", nil); !strings.Contains(text, "is being measured by a run that goes on") {
+	if _, text := p.get("/api/v1/home", nil); !strings.Contains(text, "is being measured by a run in progress") {
 		t.Error(text)
 	}
 	if err := f.Close(); err != nil {
@@ -525,9 +556,12 @@ func TestStudied(t *testing.T) {
 }
 
 func TestNothingToServe(t *testing.T) {
-	empty := t.TempDir()
+	empty, loop := t.TempDir(), filepath.Join(t.TempDir(), "loop")
+	if err := os.Symlink(loop, loop); err != nil {
+		t.Fatal(err)
+	}
 	for place, want := range map[string]string{
-		"nowhere": "nowhere: file does not exist; name an engine's URL", empty: "holds neither an archive nor a run folder",
+		"nowhere": "nowhere: file does not exist; name an engine's URL", loop: "too many levels of symbolic links", empty: "contains neither an archive nor a run folder",
 		"serve_test.go": "is no archive", "pebbel:x.db": "did you mean pebble",
 	} {
 		if _, err := serve.New(serve.Options{Registry: engine.Registry{pebble.Driver()}}, place); err == nil || !strings.Contains(err.Error(), want) {
@@ -539,9 +573,9 @@ func TestNothingToServe(t *testing.T) {
 // TestReadOnly tests the last part of statement 25: viewing changes no file.
 func TestReadOnly(t *testing.T) {
 	dir := t.TempDir()
-	file := loaded(t, dir)
+	file := loadArchive(t, dir)
 	runs := filepath.Join(dir, "runs")
-	if err := recorded(t, runs).Close(); err != nil {
+	if err := startRun(t, runs).Close(); err != nil {
 		t.Fatal(err)
 	}
 	before := contents(t, dir)

@@ -27,14 +27,14 @@ import (
 // TestTaken tests statement 12: the question as YAML and as plot XML draws the picture that the
 // page downloads. cmd/barograph tests the shell command.
 func TestTaken(t *testing.T) {
-	file := loaded(t, t.TempDir())
+	file := loadArchive(t, t.TempDir())
 	p := newPage(t, file)
 	takenOf(t, p, where, []string{
 		"&version=V01", "&axis=fcst_lead&series=model", "&axis=valid_hour&series=model,fcst_lead&fcst_lead=24,48", "&series=model&axis=fcst_lead&event_equal=true&fcst_valid_beg=2024-01-01..2024-01-03/12h",
 		"&stat=RMSFA&model=GFS&valid_hour=0,12&fcst_valid_beg=2024-01-01..2024-01-03", "&stat=ANOM_CORR&axis=fcst_valid_beg&fcst_lead=24", "&minus=GFS&series=model",
 		"&picture=box&series=model", "&picture=bar", "&picture=contour&series=model", "&picture=revision&series=model",
 	})
-	p = newPage(t, ensembles(t, t.TempDir()))
+	p = newPage(t, loadEnsembles(t, t.TempDir()))
 	takenOf(t, p, pictured, []string{"&picture=reliability&series=model", "&picture=roc&model=A", "&picture=eclv"})
 	p = newPage(t, p.file)
 	takenOf(t, p, "archive=ranks.pebble&line_type=RHIST&fcst_var=APCP", []string{"&picture=rank_histogram&series=model"})
@@ -79,7 +79,7 @@ func takenOf(t *testing.T, p *page, where string, drawings []string) {
 				}
 			}
 			for i, q := range qs {
-				if svg, err := report.Curves(drawn(t, a, q), plot.SVG); err != nil || string(svg) != string(all[0]) {
+				if svg, err := report.Curves(drawQuestion(t, a, q), plot.SVG); err != nil || string(svg) != string(all[0]) {
 					t.Errorf("%s: %s draws another picture (%v)\n%s\n%s", drawing, []string{"YAML", "XML"}[i], err, all[1+i], svg)
 				}
 			}
@@ -94,7 +94,7 @@ func TestVersions(t *testing.T) {
 	day := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 	var files []string
 	for seed := range uint64(2) {
-		for _, file := range written(t, filepath.Join(dir, fmt.Sprint(seed)), synth.VSDB{Seed: seed, From: day, To: day.AddDate(0, 0, 2), Models: []string{"gfs"}, StatTypes: []string{"anom"}}) {
+		for _, file := range writeFiles(t, filepath.Join(dir, fmt.Sprint(seed)), synth.VSDB{Seed: seed, From: day, To: day.AddDate(0, 0, 2), Models: []string{"gfs"}, StatTypes: []string{"anom"}}) {
 			text, err := os.ReadFile(file)
 			if err == nil && seed == 1 {
 				err = os.WriteFile(file, bytes.ReplaceAll(text, []byte("V01 "), []byte("V02 ")), 0o600)
@@ -106,7 +106,7 @@ func TestVersions(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"a.pebble", "b.pebble"} {
-		filled(t, filepath.Join(dir, name), files)
+		fillArchive(t, filepath.Join(dir, name), files)
 	}
 	p := newPage(t, filepath.Join(dir, "a.pebble"), filepath.Join(dir, "b.pebble"))
 	const of = "?archive=a.pebble&line_type=SAL1L2&fcst_var=HGT&fcst_lev=P500"
@@ -129,7 +129,7 @@ func TestVersions(t *testing.T) {
 // METviewer.
 func TestPatterns(t *testing.T) {
 	dir := t.TempDir()
-	ensembles(t, dir)
+	loadEnsembles(t, dir)
 	text, err := os.ReadFile(filepath.Join(dir, "ensembles.stat"))
 	if err != nil {
 		t.Fatal(err)
@@ -141,12 +141,12 @@ func TestPatterns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	filled(t, filepath.Join(dir, "prob.pebble"), files)
+	fillArchive(t, filepath.Join(dir, "prob.pebble"), files)
 	p := newPage(t, filepath.Join(dir, "prob.pebble"))
 	of := func(name string) string {
 		return "?archive=prob.pebble&line_type=PCT&stat=PSTD_RELIABILITY&axis=fcst_lead&fcst_var=" + url.QueryEscape(name)
 	}
-	var drawn serve.Drawn
+	var drawn serve.CurveReply
 	if status, text := p.get("/api/v1/curve"+of("PROB(APCP_03>*)"), &drawn); status != http.StatusOK || drawn.Rows != 12 || !slices.Equal(drawn.Question["fcst_var"], []string{"PROB(APCP_03>0.1)", "PROB(APCP_03>1)"}) {
 		t.Error(status, text)
 	}
@@ -155,7 +155,7 @@ func TestPatterns(t *testing.T) {
 			t.Error(path, status, text)
 		}
 	}
-	drawn = serve.Drawn{}
+	drawn = serve.CurveReply{}
 	if status, text := p.get("/api/v1/curve"+of("PROB(TMP>*)"), &drawn); status != http.StatusOK || drawn.Absent != "no PCT has fcst_var PROB(TMP>*); the archive has PROB(APCP_03>0.1), PROB(APCP_03>1), PROB(APCP_06>1)" {
 		t.Error(status, drawn.Absent, text)
 	}

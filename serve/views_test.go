@@ -72,9 +72,9 @@ func ranks(b *browser, p *page) {
 	b.until(`document.querySelector('#ranking tbody tr').textContent.startsWith('pebble')`)
 }
 
-// tellsNews tests statement 17: while another process loads, the page replaces the curve by the PID
+// reportsNews tests statement 17: while another process loads, the page replaces the curve by the PID
 // of that process and the time of the next try. Then it shows the new answer and marks it as new.
-func tellsNews(more []string) func(b *browser, p *page) {
+func reportsNews(more []string) func(b *browser, p *page) {
 	return func(b *browser, p *page) {
 		b.open(p.URL + "/explore?" + explored)
 		b.until(`document.querySelector('#plot canvas')`)
@@ -85,7 +85,7 @@ func tellsNews(more []string) func(b *browser, p *page) {
 		c, in := child(b.t, "load", "pebble:"+p.file+" "+strings.Join(more, " "))
 		b.until(fmt.Sprintf(`document.getElementById('none')?.textContent.includes('in use by process %d') && said.textContent.includes('next try in')`, c.Process.Pid))
 		if b.text(`!document.querySelector('#plot canvas')`) != "true" {
-			b.t.Error("an old curve stands as if it were the archive's")
+			b.t.Error("the page shows an outdated curve")
 		}
 		if err := in.Close(); err != nil {
 			b.t.Fatal(err)
@@ -95,9 +95,9 @@ func tellsNews(more []string) func(b *browser, p *page) {
 	}
 }
 
-// tellsKills tests statement 19: the page shows where a run was killed, and all samples written
+// reportsKills tests statement 19: the page shows where a run was killed, and all samples written
 // before the kill are readable.
-func tellsKills(killed time.Time) func(b *browser, p *page) {
+func reportsKills(killed time.Time) func(b *browser, p *page) {
 	return func(b *browser, p *page) {
 		b.open(p.URL + "/live?folder=runs&name=killed")
 		b.until(`document.getElementById('standing')?.textContent == 'interrupted at pebble test_1 keyvalue keys'`)
@@ -247,8 +247,8 @@ func reports(b *browser, p *page) {
 	b.look("light", 1280)
 }
 
-// killed starts a run in a folder and kills it with SIGKILL.
-func killed(t *testing.T, dir string) time.Time {
+// killRun starts a run in a folder and kills it with SIGKILL.
+func killRun(t *testing.T, dir string) time.Time {
 	c, _ := child(t, "run", dir)
 	if err := c.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)

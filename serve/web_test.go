@@ -8,9 +8,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/results/compare"
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/serve"
 )
 
 // TestBundle: the embedded files equal those that the sources produce, byte for byte.
@@ -69,6 +78,71 @@ func TestTypes(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "web/node_modules/.bin/tsc", "-p", "web").CombinedOutput(); err != nil {
 		t.Errorf("%s", out)
 	}
+}
+
+// TestInterfaces: the page reads only keys that the server's JSON has.
+func TestInterfaces(t *testing.T) {
+	for name, v := range map[string]any{
+		"cells.Cell": compare.Cell{}, "live.Event_": run.Event{}, "loads.Mark": archive.Mark{}, "loads.Loads": serve.Loads{},
+		"explore.Holding": serve.Holding{}, "explore.Home": serve.Home{}, "explore.Group": serve.Group{},
+		"explore.Type": design.Inventory{}, "explore.Inventory": serve.Inventory{}, "explore.Drawn": serve.CurveReply{},
+		"explore.Access": run.Access{}, "explore.Query": serve.QueryReply{}, "explore.Alternative": serve.Alternative{},
+		"plot.Series": run.Series{}, "plot.Curves": run.VerificationPlot{}, "runs.Run": serve.Run{},
+		"scorecard.Cell": serve.Cell{}, "scorecard.Row": serve.Row{},
+	} {
+		file, of, _ := strings.Cut(name, ".")
+		_, body, ok := strings.Cut(string(read(t, "web/"+file+".ts")), "interface "+of+" {")
+		if !ok {
+			t.Errorf("web/%s.ts has no interface %s", file, of)
+			continue
+		}
+		for _, key := range keysOf(body) {
+			if !hasKey(reflect.TypeOf(v), strings.Split(key, ".")) {
+				t.Errorf("web/%s.ts: %s.%s is no key of the JSON of %T", file, of, key, v)
+			}
+		}
+	}
+}
+
+// keysOf returns the keys of an interface whose body begins a text. Keys of nested objects follow a period.
+func keysOf(body string) (keys []string) {
+	var path []string
+	last := ""
+	for _, m := range regexp.MustCompile(`(\w+)\??:\s|\{|\}|//.*`).FindAllStringSubmatch(body, -1) {
+		switch {
+		case m[1] != "":
+			last = m[1]
+			keys = append(keys, strings.Join(append(slices.Clone(path), last), "."))
+		case m[0] == "{":
+			path = append(path, last)
+		case m[0] == "}" && len(path) == 0:
+			return keys
+		case m[0] == "}":
+			path = path[:len(path)-1]
+		}
+	}
+	return keys
+}
+
+// hasKey reports whether the JSON of a type has a key, at the end of a path of keys.
+func hasKey(t reflect.Type, path []string) bool {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if len(path) == 0 || t.Kind() == reflect.Map || t == reflect.TypeFor[run.Values]() || t == reflect.TypeFor[measure.Estimate]() {
+		return true
+	}
+	if t.Kind() != reflect.Struct {
+		return false
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if key == path[0] && hasKey(f.Type, path[1:]) || f.Anonymous && hasKey(f.Type, path) {
+			return true
+		}
+	}
+	return t == reflect.TypeFor[run.Sample]() && path[0] == "measured" && hasKey(reflect.TypeFor[run.Measured](), path[1:])
 }
 
 func read(t *testing.T, path string) []byte {

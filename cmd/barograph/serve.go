@@ -75,7 +75,7 @@ func (e *env) serve(ctx context.Context, listen string, open bool, args []string
 		e.info("warning: other machines can reach " + listener.Addr().String() +
 			"; everyone who has the URL can read all data, and the connection is not encrypted")
 	}
-	page, err := serve.New(serve.Options{Registry: e.engines, Version: build.Version(), Host: listener.Addr().String(), Log: e.log()}, args...)
+	page, err := serve.New(serve.Options{Registry: e.engines, Version: build.Version(), Host: listener.Addr().String()}, args...)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			err = usage(err)

@@ -116,7 +116,7 @@ func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record
 	return a.Archive.Dump(ctx, subset, a.walk(ctx, subset))
 }
 
-// Size returns the size of the folder after the memory was written.
+// Size returns the size of the folder, after it has written the records in memory to the folder.
 func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -128,30 +128,23 @@ func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	}
 	var total int64
 	err := filepath.WalkDir(a.dir, func(_ string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return ignoreGone(err)
+		var info fs.FileInfo
+		if err == nil && !e.IsDir() {
+			if info, err = e.Info(); err == nil {
+				total += info.Size()
+			}
 		}
-		info, err := e.Info()
-		if err != nil {
-			return ignoreGone(err)
+		if errors.Is(err, fs.ErrNotExist) { // Pebble has removed the file meanwhile
+			return nil
 		}
-		total += info.Size()
-		return nil
+		return err
 	})
 	return total, err
 }
 
-// ignoreGone ignores the error of a file that Pebble removed during the walk of the folder.
-func ignoreGone(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
-// Check compares the checksum of every block of every table and of every file of values; reading the pairs
-// would check only data blocks. The remains of a flush that was killed, or for which the disk was full, are
-// no damage: the next open for writing removes them.
+// Check compares the checksum of every block of every table and of every file of values; reading the pairs would
+// check only data blocks. It ignores files that the manifest does not name. A flush that was interrupted leaves such
+// files, and the next open for writing removes them.
 func (a *openArchive) Check(ctx context.Context, _ string) (problems []string, err error) {
 	for _, files := range []struct {
 		pattern string
@@ -301,7 +294,7 @@ func (a *openArchive) read(ctx context.Context, q *archive.Query, into *answer.B
 	if err != nil {
 		return r, err
 	}
-	return r, a.Answer(q.Question, p.Headers, into, func(rows *record.Batch) (err error) {
+	err = a.Answer(q.Question, p.Headers, into, func(rows *record.Batch) (err error) {
 		r.question, r.rows = q.Question, rows
 		if r.it, err = a.db.NewIterWithContext(ctx, nil); err != nil {
 			return err
@@ -312,6 +305,7 @@ func (a *openArchive) read(ctx context.Context, q *archive.Query, into *answer.B
 		}
 		return r.scanSeries(ctx, p)
 	})
+	return r, err
 }
 
 // multiGet reads the derived ids. It ignores ids that do not exist.
@@ -413,7 +407,7 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	return out, nil
 }
 
-// describe is the plan for people: the first ids or series, and the store's state.
+// describe returns the plan as text: the first ids or series, and the store's metrics.
 func (a *openArchive) describe(q *archive.Query, p *plan) string {
 	const shown = 20
 	var b bytes.Buffer

@@ -20,8 +20,8 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// A disk that fails in the middle ends neither the process nor the wait for it:
-// who writes gets an error with a cure, and what was committed is there after.
+// TestDiskFails: if the disk fails, the process continues, a writer gets an error with a cure, and the committed records
+// are readable afterwards.
 func TestDiskFails(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -67,20 +67,20 @@ func failingDisk(t *testing.T, why syscall.Errno, fails func(errorfs.Op) bool, p
 		}
 	}
 	failing.Store(true)
-	kept := 10
-	for ; kept < 100_000; kept++ { // a flush comes when a table in memory is full
-		if err = insert(kept); err != nil {
+	inserted := 10
+	for ; inserted < 100_000; inserted++ { // Pebble flushes when a table in memory is full
+		if err = insert(inserted); err != nil {
 			break
 		}
 	}
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok || f.File != dir || f.Cure == "" || !strings.Contains(f.Problem, problem) || !errors.Is(err, why) {
-		t.Errorf("after %d records: %v, want %q with the folder, a cure and %v", kept, err, problem, why)
+		t.Errorf("after %d records: %v, want %q with the folder, a cure and %v", inserted, err, problem, why)
 	}
 	if err := e.Close(); err == nil {
 		t.Error("the store that stopped closes without an error")
 	}
-	after := filepath.Join(t.TempDir(), "a.pebble") // the process that stopped holds the lock of the other
+	after := filepath.Join(t.TempDir(), "a.pebble") // the stopped store keeps the lock of the first folder
 	if err := os.CopyFS(after, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
 	}
@@ -93,14 +93,14 @@ func failingDisk(t *testing.T, why syscall.Errno, fails func(errorfs.Op) bool, p
 		}
 	}()
 	r, _ := records(t, e)
-	if n, err := r.Count(t.Context()); err != nil || n < int64(kept) {
-		t.Errorf("of %d acknowledged records %d are there: %v", kept, n, err)
+	if n, err := r.Count(t.Context()); err != nil || n < int64(inserted) {
+		t.Errorf("of %d acknowledged records %d are readable: %v", inserted, n, err)
 	}
 }
 
-// Once a store has stopped nothing begins any more: Pebble panics where a write
-// that was left behind meets a log that Close has closed.
-func TestNothingBeginsOnceStopped(t *testing.T) {
+// TestNothingStartsAfterAFailure: after a failure of the disk, the store starts no work. Pebble panics if abandoned work
+// finds a log that Close has closed.
+func TestNothingStartsAfterAFailure(t *testing.T) {
 	s := &store{dir: "a.pebble", failure: &diskFailure{done: make(chan struct{})}}
 	if err := s.write(func() error { return nil }); err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func TestNothingBeginsOnceStopped(t *testing.T) {
 	}
 }
 
-// records returns a table, and what inserts a record of a number into it.
+// records returns a table, and a function that inserts a record with a number into it.
 func records(t *testing.T, e *engine.Engine) (*kv.Records, func(i int) error) {
 	t.Helper()
 	r, err := kv.DatabaseOf(e).Table(t.Context(), kv.Table{Name: "usertable", Fields: []string{"f"}, Make: true})

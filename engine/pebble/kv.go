@@ -19,8 +19,8 @@ import (
 // name, a zero byte and the record's key follow.
 const kvPrefix = 1
 
-// kvStripes is the number of locks of a table. A writer locks a key while it reads a record and writes it
-// again: an insert must see that the key is free, and an update must keep the other fields.
+// kvStripes is the number of locks of a table. A writer locks a key while it reads and writes a record: an insert
+// must find that no record has the key, and an update must keep the other fields.
 const kvStripes = 256
 
 // kvTables opens tables of records under keys.
@@ -40,7 +40,8 @@ func (k kvTables) Table(_ context.Context, t kv.Table) (*kv.Records, error) {
 	if err := t.Choose(Driver()); err != nil {
 		return nil, err
 	}
-	tb := &kvTable{store: k.store, name: append(append([]byte{kvPrefix}, t.Name...), 0), fields: len(t.Fields), seed: maphash.MakeSeed()}
+	name := append(append([]byte{kvPrefix}, t.Name...), 0)
+	tb := &kvTable{store: k.store, name: name, fields: len(t.Fields), seed: maphash.MakeSeed()}
 	fields, exists, err := k.get(tb.name)
 	if err != nil {
 		return nil, err
@@ -55,7 +56,8 @@ func (k kvTables) Table(_ context.Context, t kv.Table) (*kv.Records, error) {
 		}
 	} else if !bytes.Equal(fields, want) {
 		n, _ := binary.Uvarint(fields)
-		return nil, &fault.Error{Setting: "fieldcount", Problem: fmt.Sprintf("the table has %d fields, not %d", n, tb.fields), Cure: "give the fieldcount with which it was loaded"}
+		problem := fmt.Sprintf("the table has %d fields, not %d", n, tb.fields)
+		return nil, &fault.Error{Setting: "fieldcount", Problem: problem, Cure: "give the fieldcount with which it was loaded"}
 	}
 	r := kv.NewRecords(k.readOnly, tb.connect, tb.count)
 	r.Clear = func(context.Context) error {
@@ -111,35 +113,28 @@ func (c *kvConn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if len(key) == 0 {
+		return kv.ErrNotFound
+	}
 	v, closer, err := c.db.Get(c.fullKey(key))
-	if errors.Is(err, pebble.ErrNotFound) || len(key) == 0 {
+	if errors.Is(err, pebble.ErrNotFound) {
 		return kv.ErrNotFound
 	}
 	if err != nil {
 		return err
 	}
-	err = into.ParsePacked(v, c.fields, f)
-	if e := closer.Close(); err == nil {
-		err = e
-	}
-	return err
+	return errors.Join(into.ParsePacked(v, c.fields, f), closer.Close())
 }
 
-// lock locks a key.
+// lock returns the lock of a key. The caller locks it.
 func (c *kvConn) lock(key []byte) *sync.Mutex {
 	return &c.locks[maphash.Bytes(c.seed, key)%kvStripes]
 }
 
 // hasRecord reports whether a record has the key.
 func (c *kvConn) hasRecord(key []byte) (bool, error) {
-	_, closer, err := c.db.Get(c.fullKey(key))
-	if errors.Is(err, pebble.ErrNotFound) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	return true, closer.Close()
+	_, exists, err := c.get(c.fullKey(key))
+	return exists, err
 }
 
 var errNoKey = errors.New("a record needs a key")
@@ -154,9 +149,9 @@ func (c *kvConn) insert(ctx context.Context, key []byte, r *kv.Row) error {
 	l := c.lock(key)
 	l.Lock()
 	defer l.Unlock()
-	if taken, err := c.hasRecord(key); err != nil {
+	if exists, err := c.hasRecord(key); err != nil {
 		return err
-	} else if taken {
+	} else if exists {
 		return kv.ErrExists
 	}
 	c.value = r.AppendPacked(c.value[:0], c.fields, nil)
@@ -185,9 +180,9 @@ func (c *kvConn) delete(ctx context.Context, key []byte) error {
 	l := c.lock(key)
 	l.Lock()
 	defer l.Unlock()
-	if taken, err := c.hasRecord(key); err != nil {
+	if exists, err := c.hasRecord(key); err != nil {
 		return err
-	} else if !taken {
+	} else if !exists {
 		return kv.ErrNotFound
 	}
 	return c.write(func() error { return c.db.Delete(c.fullKey(key), pebble.Sync) })
@@ -229,7 +224,9 @@ func (c *kvConn) insertMany(ctx context.Context, rows []kv.KeyRow) (err error) {
 	return c.write(func() error { return b.Commit(pebble.Sync) })
 }
 
-func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) (err error) {
+func (c *kvConn) scan(
+	ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error,
+) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

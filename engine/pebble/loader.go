@@ -1,6 +1,7 @@
 package pebble
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/url"
@@ -73,10 +74,7 @@ func (d docStore) MarksOf(ctx context.Context, subset string, files []archive.Ma
 			m, err = docengine.ParseNumberedMark(text)
 			all = append(all, m)
 		}
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return nil, err
 		}
 	}
@@ -164,12 +162,9 @@ func (b *batch) mark(ctx context.Context, done []archive.Mark) error {
 		return nil
 	}
 	next, err := b.next(ctx)
-	for i := range done {
+	for i := 0; i < len(done) && err == nil; i++ {
 		var text []byte
-		if err == nil {
-			text, err = json.Marshal(docengine.NumberedMark{Number: next + int64(i), Mark: done[i]})
-		}
-		if err == nil {
+		if text, err = json.Marshal(docengine.NumberedMark{Number: next + int64(i), Mark: done[i]}); err == nil {
 			err = b.Set(markKey(b.subset, done[i].Digest), text, nil)
 		}
 	}
@@ -179,8 +174,8 @@ func (b *batch) mark(ctx context.Context, done []archive.Mark) error {
 	return b.Set(nextKey(b.subset), strconv.AppendInt(nil, next+int64(len(done)), 10), nil)
 }
 
-// next returns the number of the next mark. Archives of earlier versions do not store it; then all marks are
-// read once.
+// next returns the number of the next mark. In an archive of an earlier version, which does not store it, next reads
+// all marks.
 func (b *batch) next(ctx context.Context) (int64, error) {
 	text, _, err := b.get(nextKey(b.subset))
 	if err != nil {

@@ -4,18 +4,23 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 )
 
-// registry holds this engine alone.
+// registry contains only this engine.
 func registry() engine.Registry { return engine.Registry{Driver()} }
 
 func TestParameters(t *testing.T) {
@@ -42,7 +47,7 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// Pebble itself would put its files among those of others.
+// TestFolderOfOthersIsRefused: Pebble itself would mix its files with others.
 func TestFolderOfOthersIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "thesis.tex"), []byte("x"), 0o600); err != nil {
@@ -53,7 +58,7 @@ func TestFolderOfOthersIsRefused(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
-		t.Errorf("the folder holds %v now, %v", entries, err)
+		t.Errorf("the folder now contains %v, %v", entries, err)
 	}
 }
 
@@ -86,6 +91,103 @@ func TestRemoveStaysInItsFolder(t *testing.T) {
 	}
 	if err := lock.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestReadersCloseTheFolder: a reader that was closed leaves no descriptor of its folder.
+func TestReadersCloseTheFolder(t *testing.T) {
+	if _, err := os.Stat("/proc/self/fd"); err != nil {
+		t.Skip("NOT TESTED: this system has no /proc/self/fd")
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // the collector would close a forgotten folder
+	dir := filepath.Join(t.TempDir(), "a")
+	for _, readOnly := range []bool{false, true, true} {
+		e, err := registry().Open(t.Context(), "pebble:"+dir, engine.Options{ReadOnly: readOnly})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	open, err := filepath.Glob("/proc/self/fd/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fd := range open {
+		if path, _ := os.Readlink(fd); strings.HasPrefix(path, dir) {
+			t.Errorf("%s is open", path)
+		}
+	}
+}
+
+// TestMovedFolder: a read after the folder was moved reports this, not a damaged archive.
+func TestMovedFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a")
+	u := &url.URL{Scheme: "pebble", Opaque: url.PathEscape(dir)}
+	e, err := open(t.Context(), u, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, insert := records(t, e)
+	for i := range 100 {
+		if err := insert(i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, ok := archive.DatabaseOf(e).(*store)
+	if !ok {
+		t.Fatal("the database is no store")
+	}
+	if err := errors.Join(s.db.Flush(), e.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, moved := range []bool{true, false} {
+		if e, err = open(t.Context(), u, engine.Options{ReadOnly: true}); err != nil {
+			t.Fatal(err)
+		}
+		s, _ = archive.DatabaseOf(e).(*store)
+		if moved {
+			err = os.Rename(dir, dir+".was")
+		} else {
+			for _, table := range lists.Files(dir, "*.sst") {
+				err = errors.Join(err, os.Remove(table))
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.explain(s.scanPrefix(t.Context(), []byte{kvPrefix}, func(_, _ []byte) error { return nil }))
+		if err == nil || strings.Contains(err.Error(), "was moved or deleted while it was open") != moved || (fault.Code(err) == fault.Differs) == moved {
+			t.Errorf("moved: %v, the error is %v", moved, err)
+		}
+		_ = e.Close() // some files are missing
+		if moved {
+			err = os.Rename(dir+".was", dir)
+		}
+		if moved && err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestEmptyKey: the bare prefix of a table is no record, and a read of it releases its memory.
+func TestEmptyKey(t *testing.T) {
+	e, err := registry().Open(t.Context(), "pebble:"+filepath.Join(t.TempDir(), "a"), engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, _ := records(t, e)
+	c, err := r.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var row kv.Row
+	if err := c.Read(t.Context(), nil, nil, &row); !errors.Is(err, kv.ErrNotFound) {
+		t.Error(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Errorf("after a read of the empty key: %v", err)
 	}
 }
 

@@ -83,7 +83,7 @@ type store struct {
 	failure  *diskFailure
 	location atomic.Pointer[engine.Location] // set after the open
 	root     *os.Root                        // the folder, also after it was renamed; nil if it is in memory or read-only
-	archive  archive.Archive                 // the archive that all callers share: commits of a subset take turns in it
+	archive  archive.Archive                 // shared by all callers: it runs the commits of a subset one after the other
 
 	mu      sync.RWMutex
 	commits map[string]int64 // number of commits of each subset since the open
@@ -106,9 +106,9 @@ func (s *settings) open(disk vfs.FS, dir string, o engine.Options) (*engine.Engi
 	st := &store{dir: dir, readOnly: o.ReadOnly, failure: &diskFailure{done: make(chan struct{})}, commits: map[string]int64{}}
 	opts := s.options(o)
 	opts.FS = vfs.OnDiskFull(folderFS{disk, o.ReadOnly, st}, func() { st.failure.block(syscall.ENOSPC) })
-	opts.Logger = logger{o.Log, st.failure}
+	opts.Logger = logger{o.Logger(), st.failure}
 	opts.EventListener = &pebble.EventListener{
-		// A damage is an error when it is read. By default Pebble would panic.
+		// Reading damaged data returns an error. By default Pebble would panic.
 		DataCorruption: func(pebble.DataCorruptionInfo) {},
 		// Pebble retries a failed flush at once and forever, and writers wait for it.
 		BackgroundError: st.failure.onBackgroundError,
@@ -139,10 +139,10 @@ type folderFS struct {
 	store    *store
 }
 
-// checkReplaced returns an error if another folder has the name now. Otherwise this store would change files of
-// that folder.
-func (m folderFS) checkReplaced() error {
-	if location := m.store.location.Load(); location != nil {
+// checkReplaced returns an error if the folder was moved or deleted, or if another folder has its name now. Otherwise
+// the store would change files of that folder.
+func (s *store) checkReplaced() error {
+	if location := s.location.Load(); location != nil {
 		return location.CheckReplaced()
 	}
 	return nil
@@ -151,7 +151,7 @@ func (m folderFS) checkReplaced() error {
 // Create blocks its caller after the store has stopped, because a failed flush would retry forever. It stops the
 // store if another folder has the name now.
 func (m folderFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	if err := m.checkReplaced(); err != nil {
+	if err := m.store.checkReplaced(); err != nil {
 		m.store.failure.block(err)
 	}
 	select {
@@ -168,7 +168,7 @@ func (m folderFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error)
 
 // ReuseForWrite renames an obsolete log; see Create.
 func (m folderFS) ReuseForWrite(from, to string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	if err := m.checkReplaced(); err != nil {
+	if err := m.store.checkReplaced(); err != nil {
 		m.store.failure.block(err)
 	}
 	return m.FS.ReuseForWrite(from, to, c)
@@ -189,10 +189,13 @@ func (m folderFS) Lock(name string) (io.Closer, error) {
 	if m.readOnly && errors.Is(err, syscall.EROFS) {
 		return io.NopCloser(nil), nil
 	}
-	if root, notOnDisk := os.OpenRoot(filepath.Dir(name)); err == nil && notOnDisk == nil && !m.readOnly { // a test's folder is in memory
+	if err != nil || m.readOnly {
+		return lock, err
+	}
+	if root, err := os.OpenRoot(filepath.Dir(name)); err == nil { // a test's folder is in memory
 		m.store.root, lock = root, rootLock{lock, root}
 	}
-	return lock, err
+	return lock, nil
 }
 
 // rootLock is a lock and the locked folder.
@@ -297,8 +300,8 @@ func checkFolder(dir string, readOnly bool) error {
 
 // isPebbleFile reports whether a file may come from a Pebble that crashed while it created its database.
 func isPebbleFile(name string) bool {
-	known := func(p string) bool { return strings.HasPrefix(name, p) }
-	return slices.ContainsFunc([]string{"LOCK", "MANIFEST-", "OPTIONS-", "marker.", "temporary."}, known) ||
+	hasPrefix := func(p string) bool { return strings.HasPrefix(name, p) }
+	return slices.ContainsFunc([]string{"LOCK", "MANIFEST-", "OPTIONS-", "marker.", "temporary."}, hasPrefix) ||
 		strings.HasSuffix(name, ".log") || strings.HasSuffix(name, ".dbtmp")
 }
 
@@ -332,22 +335,18 @@ func (s *store) get(key []byte) (value []byte, ok bool, err error) {
 	return bytes.Clone(v), true, closer.Close()
 }
 
-// logger passes Pebble's messages to the program's log, or drops them.
+// logger passes Pebble's messages to the program's log.
 type logger struct {
 	log     *slog.Logger
 	failure *diskFailure
 }
 
 func (l logger) Infof(format string, args ...any) {
-	if l.log != nil {
-		l.log.Debug("pebble: " + fmt.Sprintf(format, args...))
-	}
+	l.log.Debug("pebble: " + fmt.Sprintf(format, args...))
 }
 
 func (l logger) Errorf(format string, args ...any) {
-	if l.log != nil {
-		l.log.Error("pebble: " + fmt.Sprintf(format, args...))
-	}
+	l.log.Error("pebble: " + fmt.Sprintf(format, args...))
 }
 
 // Fatalf does not return: Pebble calls it when it cannot continue without breaking its guarantees. If args
@@ -426,8 +425,14 @@ func (s *store) write(work func() error) error {
 	return err
 }
 
-// explain adds place and cure to an error of a damaged file.
-func (s *store) explain(err error) error { return explain(s.dir, err) }
+// explain adds place and cure to an error of a damaged file. If the folder was moved, its files are only missing here.
+func (s *store) explain(err error) error {
+	err = explain(s.dir, err)
+	if moved := s.checkReplaced(); moved != nil && fault.Code(err) == fault.Differs {
+		return moved
+	}
+	return err
+}
 
 func explain(dir string, err error) error {
 	if err == nil {
@@ -438,8 +443,8 @@ func explain(dir string, err error) error {
 		return engine.DamagedError(dir, fmt.Errorf("%s: %w", filepath.Base(info.Path), info.Details))
 	case pebble.IsCorruptionError(err) || errors.Is(err, docengine.ErrDamaged):
 		return engine.DamagedError(dir, err)
-	case errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "object size mismatch"): // a table that the manifest lists
-		return engine.DamagedError(dir, err)
+	case errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "object size mismatch"):
+		return engine.DamagedError(dir, err) // the manifest lists the file
 	}
 	return err
 }

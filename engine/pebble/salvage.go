@@ -15,7 +15,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Salvage is Dump without pairs in damaged blocks and without values that cannot be decoded.
+// Salvage is Dump without unreadable pairs: those in damaged blocks, and those whose values cannot be decoded.
 func (a *openArchive) Salvage(ctx context.Context, subset string, lost func(archive.Loss)) iter.Seq2[*record.Batch, error] {
 	return a.Archive.Dump(ctx, subset, func(t *record.LineType, each func(id string, doc []byte) error) error {
 		prefixes, err := a.Prefixes(ctx, subset, t)
@@ -67,7 +67,7 @@ func (s *salvage) read(ctx context.Context, from []byte) error {
 	}
 }
 
-// forward reads until a damaged block: last is the key after the last one that was read.
+// forward reads until a damaged block, whose error is damage. last is the key after the last one that it read.
 func (s *salvage) forward(ctx context.Context, from []byte) (last []byte, damage, err error) {
 	last = slices.Clone(from)
 	it, damage := s.db.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: from, UpperBound: s.to})

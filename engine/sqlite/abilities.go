@@ -9,7 +9,10 @@ import (
 // offered lists what a database can do besides archives.
 func offered() []any {
 	return []any{
-		kv.Offer{Layouts: []kv.Layout{kv.Columns, kv.Document, kv.Clustered}, Transactions: []kv.IsolationLevel{kv.Serializable}},
+		kv.Offer{
+			Layouts:      []kv.Layout{kv.Columns, kv.Document, kv.Clustered},
+			Transactions: []kv.IsolationLevel{kv.Serializable},
+		},
 		posts.Offer{Methods: postMethods()},
 		tables.Offer{tables.OwnTables},
 	}

@@ -23,8 +23,8 @@ type openArchive struct {
 // allTables is the query for the tables of all subsets.
 const allTables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
 
-// otherThings is the query for views, virtual tables, and tables with triggers.
-const otherThings = "SELECT tbl_name FROM sqlite_schema WHERE type IN ('view', 'trigger') OR type = 'table' AND sql LIKE 'CREATE VIRTUAL%'"
+// nonTables is the query for views, virtual tables, and tables with triggers.
+const nonTables = "SELECT tbl_name FROM sqlite_schema WHERE type IN ('view', 'trigger') OR type = 'table' AND sql LIKE 'CREATE VIRTUAL%'"
 
 // Open opens the archive of a design.
 func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, error) {
@@ -40,7 +40,7 @@ func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, erro
 			return s, ok, nil
 		},
 		TablesQuery:    func(string) (string, []any) { return allTables, nil },
-		NonTablesQuery: func(string) (string, []any) { return otherThings, nil },
+		NonTablesQuery: func(string) (string, []any) { return nonTables, nil },
 		ListedName:     tableName,
 		EntriesJSON:    func(data string) string { return "json(" + data + ")" },
 		CountDocs: func(from string) string {
@@ -83,20 +83,20 @@ func (a *openArchive) subsetTables(subset string) []string {
 // typeTables returns the statements that create the table of a line type.
 //
 // METviewer's stat_header_id_idx contains only stat_header_id. Here the valid time follows it,
-// because a load can then find the records that it replaces without reading the whole series.
+// because a load can then find the records that it replaces without reading the complete series.
 // The same index serves a question by header.
 func (a *openArchive) typeTables(subset string, t *record.LineType) []string {
 	name, cols, _ := sqlengine.DesignTable(a.Design, t)
 	table := a.Dialect.Table(subset, name)
 	out := []string{sqlengine.CreateText(table, cols, types.Of)}
-	if a.Design == design.Normalized {
-		return append(out, index(subset, name, "stat_header_id_idx", table, "stat_header_id, fcst_valid_beg"))
-	}
-	return append(out, index(subset, name, "series_idx", table, "model, fcst_var, fcst_lev, vx_mask, fcst_valid_epoch"))
+	index := typeIndexes[a.Design]
+	return append(out, "CREATE INDEX IF NOT EXISTS "+indexName(subset, name, index.name)+" ON "+table+" ("+index.columns+")")
 }
 
-func index(subset, table, name, on, columns string) string {
-	return "CREATE INDEX IF NOT EXISTS " + indexName(subset, table, name) + " ON " + on + " (" + columns + ")"
+// typeIndexes are the indexes of the tables of line types.
+var typeIndexes = map[design.Name]struct{ name, columns string }{ //nolint:gochecknoglobals // a constant table
+	design.Normalized: {"stat_header_id_idx", "stat_header_id, fcst_valid_beg"},
+	design.Document:   {"series_idx", "model, fcst_var, fcst_lev, vx_mask, fcst_valid_epoch"},
 }
 
 func indexName(subset, table, name string) string {
@@ -204,24 +204,28 @@ func (a *openArchive) Salvage(ctx context.Context, subset string, lost func(arch
 }
 
 // RowRanges returns the ranges of rows of the tables of a subset.
-func (a *openArchive) RowRanges(ctx context.Context, subset string) (parts []archive.RowRange, err error) {
+func (a *openArchive) RowRanges(ctx context.Context, subset string) (ranges []archive.RowRange, err error) {
 	types, err := a.StoredTypes(ctx, a.Pool, subset)
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range types {
-		table, _ := a.Table(subset, t)
-		last, err := sqlengine.QueryNumber(ctx, a.Pool, "SELECT coalesce(max(rowid), 0) FROM "+table)
-		if err != nil { // the last page is damaged: without deletions there are at most as many rows as records
+		name, _, _ := sqlengine.DesignTable(a.Design, t)
+		query := "SELECT coalesce(max(rowid), 0) FROM " + a.Dialect.Table(subset, name)
+		last, err := sqlengine.QueryNumber(ctx, a.Pool, query)
+		if err != nil { // the last page is damaged; the index also contains the row numbers
+			last, err = sqlengine.QueryNumber(ctx, a.Pool, query+" INDEXED BY "+indexName(subset, name, typeIndexes[a.Design].name))
+		}
+		if err != nil { // without deletions there are at most as many rows as records
 			c, err := a.Catalog(ctx, subset)
 			if err != nil {
 				return nil, err
 			}
 			last = c.Digest().Records
 		}
-		parts = append(parts, archive.SplitRows(t.Name, last, salvagedRows, 1)...)
+		ranges = append(ranges, archive.SplitRows(t.Name, last, salvagedRows, 1)...)
 	}
-	return parts, nil
+	return ranges, nil
 }
 
 // DumpRows yields the records of a range of rows.
@@ -231,7 +235,7 @@ func (a *openArchive) DumpRows(ctx context.Context, subset string, r archive.Row
 		column = "rowid"
 	}
 	return archive.Dump(func(to *archive.Dumper) error {
-		t, _ := record.TypeByName(r.LineType) // Parts has set it
+		t, _ := record.TypeByName(r.LineType) // RowRanges has set it
 		return a.DumpType(ctx, a.Pool, subset, t, fmt.Sprintf(" WHERE %s BETWEEN %d AND %d", column, r.First, r.Last), to)
 	})
 }

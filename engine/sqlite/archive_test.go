@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -29,8 +30,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// opened opens a file for a test.
-func opened(t *testing.T, path string, o engine.Options) *engine.Engine {
+// openFile opens a file for a test.
+func openFile(t *testing.T, path string, o engine.Options) *engine.Engine {
 	t.Helper()
 	e, err := open(t.Context(), &url.URL{Scheme: "sqlite", Opaque: url.PathEscape(path)}, o)
 	if err != nil {
@@ -40,7 +41,7 @@ func opened(t *testing.T, path string, o engine.Options) *engine.Engine {
 	return e
 }
 
-func under(t *testing.T, e *engine.Engine, n design.Name) archive.Archive {
+func openDesign(t *testing.T, e *engine.Engine, n design.Name) archive.Archive {
 	t.Helper()
 	a, err := archive.DatabaseOf(e).Open(t.Context(), n)
 	if err != nil {
@@ -104,10 +105,10 @@ func want(batches ...*record.Batch) record.Digest {
 	return d
 }
 
-// Every double must come back from JSONB as the same double, or numbers would
-// have to be decoded from text here.
+// TestJSONBKeepsEveryDouble: JSONB returns every double unchanged. Otherwise this package would have to decode numbers
+// from text.
 func TestJSONBKeepsEveryDouble(t *testing.T) {
-	e := opened(t, filepath.Join(t.TempDir(), "a.db"), engine.Options{})
+	e := openFile(t, filepath.Join(t.TempDir(), "a.db"), engine.Options{})
 	pool := archive.DatabaseOf(e).(*database).pool
 	s, err := pool.PrepareContext(t.Context(), "SELECT value ->> 'v' FROM jsonb_each(jsonb(?))")
 	if err != nil {
@@ -136,17 +137,17 @@ func TestJSONBKeepsEveryDouble(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got != fs[i] {
-				t.Errorf("%v came back as %v", fs[i], got)
+				t.Errorf("%v became %v", fs[i], got)
 			}
 		}
 		if err := rows.Err(); err != nil || i != len(fs) {
-			t.Fatalf("%d of %d came back, %v", i, len(fs), err)
+			t.Fatalf("%d of %d doubles were returned, %v", i, len(fs), err)
 		}
 	}
 }
 
-// doubles of all kinds: any bits, decimals as files hold them, whole numbers,
-// neighbours of powers of two and ten, subnormals.
+// doubles returns doubles of all kinds: any bits, decimals as in files, whole numbers, neighbors of powers of two and
+// ten, and subnormal numbers.
 func doubles(r *rand.Rand, n int) []float64 {
 	out := make([]float64, n)
 	for i := range out {
@@ -173,13 +174,13 @@ func doubles(r *rand.Rand, n int) []float64 {
 	return out
 }
 
-// One file may hold both designs, and subsets whose names differ in letter case.
+// TestDesignsAndSubsetsKeepApart: one file can contain both designs, and subsets whose names differ only in letter case.
 func TestDesignsAndSubsetsKeepApart(t *testing.T) {
-	e := opened(t, filepath.Join(t.TempDir(), "odd ?#%41 name", "a.db"), engine.Options{})
+	e := openFile(t, filepath.Join(t.TempDir(), "odd ?#%41 name", "a.db"), engine.Options{})
 	names := []string{"a", "A", "sqlite_a", "a/b", `q"'%;`, "Ω", ""}
 	slices.Sort(names)
 	for i, n := range []design.Name{design.Normalized, design.Document} {
-		a := under(t, e, n)
+		a := openDesign(t, e, n)
 		for k, name := range names {
 			enginetest.StoreBatches(t, a, name, records("G2", 1546300800, k+2+i, 1))
 		}
@@ -189,19 +190,18 @@ func TestDesignsAndSubsetsKeepApart(t *testing.T) {
 	}
 	for i, n := range []design.Name{design.Normalized, design.Document} {
 		for k, name := range names {
-			if got, want := digest(t, under(t, e, n), name), want(records("G2", 1546300800, k+2+i, 1)); got != want {
+			if got, want := digest(t, openDesign(t, e, n), name), want(records("G2", 1546300800, k+2+i, 1)); got != want {
 				t.Errorf("%s, %q: %v, want %v", n, name, got, want)
 			}
 		}
 	}
 }
 
-// Two processes that load in turns must agree on the numbers of headers and on
-// what is there already.
+// TestLoadersOfTwoProcesses: two processes that load in turns agree on the numbers of headers and on the existing records.
 func TestLoadersOfTwoProcesses(t *testing.T) {
 	for _, n := range []design.Name{design.Normalized, design.Document} {
 		path := filepath.Join(t.TempDir(), "a.db")
-		a, b := under(t, opened(t, path, engine.Options{}), n), under(t, opened(t, path, engine.Options{}), n)
+		a, b := openDesign(t, openFile(t, path, engine.Options{}), n), openDesign(t, openFile(t, path, engine.Options{}), n)
 		la, err := a.Loader(t.Context(), "s")
 		if err != nil {
 			t.Fatal(err)
@@ -235,22 +235,22 @@ func TestLoadersOfTwoProcesses(t *testing.T) {
 	}
 }
 
-// Whoever waits for another process's lock can give up waiting.
+// TestWaitingForALockEnds: a load that waits for the lock of another process ends when its context is canceled.
 func TestWaitingForALockEnds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
-	a := under(t, opened(t, path, engine.Options{}), design.Normalized)
+	a := openDesign(t, openFile(t, path, engine.Options{}), design.Normalized)
 	enginetest.StoreBatches(t, a, "s", records("X", 0, 3, 1))
 	l, err := a.Loader(t.Context(), "s")
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := engine.Find[*database](opened(t, path, engine.Options{})).connect(lockStep)
+	other, err := engine.Find[*database](openFile(t, path, engine.Options{})).connect(lockStep)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := newConn(other).transaction(t.Context(), func(sqlengine.Querier) error {
 		if n, err := a.Size(t.Context()); err != nil || n == 0 {
-			t.Errorf("size beside a writer: %d, %v", n, err)
+			t.Errorf("size during a write: %d, %v", n, err)
 		}
 		ctx, stop := context.WithTimeout(t.Context(), 3*lockStep)
 		defer stop()
@@ -264,7 +264,7 @@ func TestWaitingForALockEnds(t *testing.T) {
 	}); err != nil {
 		t.Error(err)
 	}
-	commit(t, l, "s", records("Z", 0, 3, 1)) // and Y is gone
+	commit(t, l, "s", records("Z", 0, 3, 1)) // without Y, whose commit was canceled
 	if got, want := digest(t, a, "s"), want(records("X", 0, 3, 1), records("Z", 0, 3, 1)); got != want {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -300,10 +300,10 @@ func TestPathsThatCannotBeOpened(t *testing.T) {
 	}
 }
 
-// METviewer's BINARY casts keep it from every index of the header; the same
-// question without them is answered by searches alone.
+// TestPlans: METviewer's BINARY casts prevent the use of the header's indexes. Without the casts, the same question needs
+// no scan.
 func TestPlans(t *testing.T) {
-	e := opened(t, filepath.Join(t.TempDir(), "a.db"), engine.Options{})
+	e := openFile(t, filepath.Join(t.TempDir(), "a.db"), engine.Options{})
 	lt, _ := record.TypeByName("SL1L2")
 	q := &question.Question{Name: "q", Subset: "s", Type: lt, Valid: question.Times{First: 0, Last: 86400, Step: 21600}, Lead: []int32{0, 21600}}
 	q.Header[record.Model], q.Header[record.FcstVar], q.Header[record.FcstLev] = []string{"GFS"}, []string{"HGT"}, []string{record.NA}
@@ -314,7 +314,7 @@ func TestPlans(t *testing.T) {
 	}
 	want := answer.Select(q, records("X", 0, 2, 1))
 	for _, n := range []design.Name{design.Normalized, design.Document} {
-		a := under(t, e, n)
+		a := openDesign(t, e, n)
 		enginetest.StoreBatches(t, a, "s", records("X", 0, 3, 1), records("Z", 0, 3, 2))
 		for _, f := range enginetest.Offered(Driver())[n] {
 			p, err := a.Phrase(t.Context(), q, f)
@@ -355,16 +355,15 @@ func TestCacheParameter(t *testing.T) {
 	}
 	u.RawQuery = "cache=much"
 	if _, err := open(t.Context(), u, engine.Options{}); err == nil {
-		t.Error("cache=much was taken")
+		t.Error("cache=much was accepted")
 	}
 }
 
-// TestReadersLeaveTheLocks of the process's other connections: the first descriptor of a
-// file that is closed ends all locks of the process on it, after which another process
-// may remove the log that is still in use.
+// TestReadersLeaveTheLocks: a reader leaves the locks of the process's other connections. If it closed any descriptor of
+// the file, the system would remove all locks of the process on it, and another process could remove the log in use.
 func TestReadersLeaveTheLocks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "archive.db")
-	if _, err := under(t, opened(t, path, engine.Options{}), design.Document).Subsets(t.Context()); err != nil {
+	if _, err := openDesign(t, openFile(t, path, engine.Options{}), design.Document).Subsets(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(path)
@@ -372,33 +371,33 @@ func TestReadersLeaveTheLocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	inode := fmt.Sprintf(":%d ", info.Sys().(*syscall.Stat_t).Ino) //nolint:forcetypeassert // Linux
-	held := func() int {
+	countLocks := func() int {
 		text, err := os.ReadFile("/proc/locks")
 		if err != nil {
 			t.Skipf("NOT TESTED: %v", err)
 		}
 		return strings.Count(string(text), inode)
 	}
-	before := held()
+	before := countLocks()
 	if before == 0 {
-		t.Fatal("the writer holds no lock on its file")
+		t.Fatal("the writer has no lock on its file")
 	}
-	opened(t, path, engine.Options{ReadOnly: true})
-	if after := held(); after < before {
+	openFile(t, path, engine.Options{ReadOnly: true})
+	if after := countLocks(); after < before {
 		t.Errorf("%d locks are left of %d", after, before)
 	}
 }
 
-// TestStrangersFile: an archive in which a view has a table's name, or a table has a
-// trigger, is refused, and no statement attaches another file.
+// TestStrangersFile: Barograph refuses an archive with a view in place of a table, or with a trigger. No statement can
+// attach another file.
 func TestStrangersFile(t *testing.T) {
 	for _, evil := range []string{
 		`ALTER TABLE "s/line_data_sl1l2" RENAME TO kept; CREATE VIEW "s/line_data_sl1l2" AS SELECT * FROM kept`,
 		`CREATE TRIGGER boom AFTER INSERT ON "s/line_data_sl1l2" BEGIN DELETE FROM "s/line_data_sl1l2"; END`,
 	} {
 		path := filepath.Join(t.TempDir(), "a.db")
-		e := opened(t, path, engine.Options{})
-		enginetest.StoreBatches(t, under(t, e, design.Normalized), "s", records("G2", 0, 3, 1))
+		e := openFile(t, path, engine.Options{})
+		enginetest.StoreBatches(t, openDesign(t, e, design.Normalized), "s", records("G2", 0, 3, 1))
 		if err := e.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -412,9 +411,9 @@ func TestStrangersFile(t *testing.T) {
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
-		e = opened(t, path, engine.Options{})
+		e = openFile(t, path, engine.Options{})
 		defer e.Close()
-		if _, err := under(t, e, design.Normalized).Contents(t.Context(), "s"); err == nil || !strings.Contains(err.Error(), "plain tables") {
+		if _, err := openDesign(t, e, design.Normalized).Contents(t.Context(), "s"); err == nil || !strings.Contains(err.Error(), "plain tables") {
 			t.Errorf("%s: %v", evil, err)
 		}
 		own, err := tables.DatabasesOf(e).Own(t.Context(), false)
@@ -430,7 +429,76 @@ func TestStrangersFile(t *testing.T) {
 	}
 }
 
-// TestStaleLog: SQLite deletes a log whose file is gone; the log is named, and kept.
+// TestSalvageAfterDeletions: without the last page of a table, salvage finds all rows on its other pages, also those whose
+// numbers are greater than the number of records.
+func TestSalvageAfterDeletions(t *testing.T) {
+	for _, n := range []design.Name{design.Normalized, design.Document} {
+		path := filepath.Join(t.TempDir(), "a.db")
+		e := openFile(t, path, engine.Options{})
+		l, err := openDesign(t, e, n).Loader(t.Context(), "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		const times = 2000
+		for i := range times {
+			if err := l.Add(t.Context(), records("G2", int64(i)*3600, 1, 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c := design.NewCatalog("s")
+		for i := times * 3 / 4; i < times; i++ { // the catalog of the rows that remain
+			c.Add(records("G2", int64(i)*3600, 1, 1))
+		}
+		if _, err := l.Commit(t.Context(), archive.Commit{Catalog: c}); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		d := archive.DatabaseOf(e).(*database)
+		lt, _ := record.TypeByName("SL1L2")
+		name, _, _ := sqlengine.DesignTable(n, lt)
+		for _, text := range []string{
+			fmt.Sprintf("DELETE FROM %s WHERE rowid <= %d", flavour.Ident(tableName("s", name)), times*3/4), "PRAGMA wal_checkpoint(TRUNCATE)",
+		} {
+			if _, err := d.pool.ExecContext(t.Context(), text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var root int64
+		err = d.pool.QueryRowContext(t.Context(), "SELECT rootpage FROM sqlite_schema WHERE name = ?", tableName("s", name)).Scan(&root)
+		if err := errors.Join(err, e.Close()); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rootPage := text[(root-1)*pageBytes : root*pageBytes]
+		if rootPage[0] != 5 {
+			t.Fatalf("%s: the table has one page", n)
+		}
+		last := int64(binary.BigEndian.Uint32(rootPage[8:])) // the right-most child of the interior page
+		text[last*pageBytes-100] ^= 1
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var lost []archive.Loss
+		rows := 0
+		a := openDesign(t, openFile(t, path, engine.Options{ReadOnly: true}), n)
+		for b, err := range archive.Salvage(t.Context(), a, "s", func(l archive.Loss) { lost = append(lost, l) }) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows += b.Len()
+		}
+		if len(lost) == 0 || rows < times/8 || rows >= times/4 {
+			t.Errorf("%s: salvage found %d of %d rows, and lost %v", n, rows, times/4, lost)
+		}
+	}
+}
+
+// TestStaleLog: SQLite would delete a log without a database. The error names the log, which is kept.
 func TestStaleLog(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.db")
 	if err := os.WriteFile(file+"-wal", []byte("commits"), 0o600); err != nil {

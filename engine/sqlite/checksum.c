@@ -1,7 +1,7 @@
-// A file system for SQLite that keeps a checksum in the reserved bytes at the
-// end of every page: SQLite itself has none, and would answer from a page in
-// which a bit has turned. The sum is set when a page is written into the file,
-// and compared whenever it is read from there; the log has sums of SQLite's own.
+// A file system for SQLite that stores a checksum in the reserved bytes at the end of every page. SQLite has no
+// checksums of its own in its file, and would return results from a page with a changed bit. write_summed sets the
+// checksum when SQLite writes a page into the file, and read_checked compares it whenever SQLite reads the page.
+// SQLite itself stores checksums in its log.
 
 #include "checksum.h"
 
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What follows is SQLite's interface to file systems, as sqlite.org/c3ref has
-// it; it never changes. Its header file is not within reach of this package.
+// SQLite's interface to file systems (sqlite.org/c3ref), which never changes. This package cannot include SQLite's
+// header file, which is in the package of the driver.
 typedef struct file { const struct methods *methods; } file;
 typedef long long int64;
 
@@ -19,7 +19,7 @@ typedef struct methods {
 	int (*close)(file *);
 	int (*read)(file *, void *, int n, int64 at);
 	int (*write)(file *, const void *, int n, int64 at);
-	void *others[15]; // version 3 has so many
+	void *others[15]; // the number in version 3
 } methods;
 
 typedef struct vfs {
@@ -31,7 +31,7 @@ typedef struct vfs {
 	void *others[15];
 } vfs;
 
-// They are in the driver's package, which is linked later.
+// These functions are in the driver's package, which is linked later.
 extern vfs *sqlite3_vfs_find(const char *name) __attribute__((weak));
 extern int sqlite3_vfs_register(vfs *, int as_default) __attribute__((weak));
 
@@ -45,13 +45,13 @@ enum {
 	RESERVED_AT = 20, // in the header: the number of reserved bytes
 };
 
-// state of an open database file; it lies behind the system's own.
+// state of an open database file. It is stored behind the state of the system's file system.
 typedef struct state {
-	methods methods;      // the system's, but for those below
+	methods methods;      // the system's methods, except close, read and write
 	const methods *system;
 	int sums;             // the pages have checksums
-	unsigned char *copy;  // of a page that is written
-	int copy_size;
+	unsigned char *copy;  // copy of the page that is written
+	int copy_size;        // bytes
 } state;
 
 static vfs *real, own;
@@ -60,7 +60,7 @@ static int own_size(void) { return (real->file_size + 7) & ~7; }
 static state *state_of(file *f) { return (state *)((char *)f + own_size()); }
 
 static uint64_t mix(uint64_t h, uint64_t word) {
-	h = (h ^ word) * 0x9E3779B97F4A7C15u; // one to one: a word that changed always shows
+	h = (h ^ word) * 0x9E3779B97F4A7C15u; // bijective: a changed word always changes h
 	return h << 29 | h >> 35;
 }
 
@@ -73,8 +73,8 @@ static uint64_t word(const unsigned char *p) {
 	return w;
 }
 
-// checksum is that of a page and its number, so that a page in another's place
-// is found, too. Four sums side by side take a quarter of the time of one.
+// checksum returns the checksum of a page and its number. The number detects a page in the place of another one. Four
+// sums in parallel take a quarter of the time of one.
 static uint64_t checksum(const unsigned char *page, int n, int64 at) {
 	uint64_t h[4] = {at / n + 1, 2, 3, 4};
 	int end = n - SUM_BYTES, i = 0;
@@ -88,33 +88,33 @@ static int fits(const unsigned char *page, int n, int64 at) { return checksum(pa
 
 static int is_page(int n, int64 at) { return n >= LEAST_PAGE && (n & (n - 1)) == 0 && at % n == 0; }
 
-// look learns from the file's first bytes whether it has checksums.
-static void look(state *s, const unsigned char *begin, int n, int64 at) {
+// find_sums determines from the first bytes of a file whether it has checksums.
+static void find_sums(state *s, const unsigned char *begin, int n, int64 at) {
 	if (at == 0 && n >= HEADER) s->sums = begin[RESERVED_AT] == SUM_BYTES;
 }
 
-// lost reports whether a first page had checksums until the byte that says so changed.
-static int lost(unsigned char *page, int n) {
-	unsigned char kept = page[RESERVED_AT];
+// lost_sums reports whether a first page had a checksum before its byte with the number of reserved bytes changed.
+static int lost_sums(unsigned char *page, int n) {
+	unsigned char original = page[RESERVED_AT];
 	page[RESERVED_AT] = SUM_BYTES;
-	int was = fits(page, n, 0);
-	page[RESERVED_AT] = kept;
-	return was;
+	int had_sums = fits(page, n, 0);
+	page[RESERVED_AT] = original;
+	return had_sums;
 }
 
 static int read_checked(file *f, void *to, int n, int64 at) {
 	state *s = state_of(f);
 	int rc = s->system->read(f, to, n, at);
 	if (rc != OK) return rc;
-	look(s, to, n, at);
+	find_sums(s, to, n, at);
 	if (!is_page(n, at)) return OK;
 	if (s->sums) return fits(to, n, at) ? OK : WRONG_DATA;
-	return at == 0 && lost(to, n) ? WRONG_DATA : OK;
+	return at == 0 && lost_sums(to, n) ? WRONG_DATA : OK;
 }
 
 static int write_summed(file *f, const void *from, int n, int64 at) {
 	state *s = state_of(f);
-	look(s, from, n, at);
+	find_sums(s, from, n, at);
 	if (!s->sums || !is_page(n, at)) return s->system->write(f, from, n, at);
 	if (s->copy_size < n) {
 		unsigned char *more = realloc(s->copy, n);
@@ -134,8 +134,8 @@ static int close_file(file *f) {
 	return s->system->close(f);
 }
 
-// open_file opens a file as the system does; of a database's own file it takes
-// the place of three methods, and of the mapping into memory, which none sees.
+// open_file opens a file as the system does. For the file of a database it replaces three methods, and switches off
+// memory mapping, whose reads no method sees.
 static int open_file(vfs *v, const char *path, file *f, int flags, int *out) {
 	int rc = real->open(real, path, f, flags, out);
 	(void)v;

@@ -12,8 +12,8 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// kv opens tables of records under keys. Only one statement writes at a time: a writer that waits for the
-// lock here continues at once, whereas SQLite makes a waiting writer sleep and retry.
+// kvTables opens tables of records under keys. Only one statement writes at a time. A writer that waits for the lock
+// of the database continues at once, whereas SQLite makes it sleep and retry.
 type kvTables struct{ *database }
 
 func (k kvTables) dialect() *sqlengine.KVDialect {
@@ -27,10 +27,12 @@ func (k kvTables) dialect() *sqlengine.KVDialect {
 		AtPath:      func(doc, path string) string { return doc + " ->> " + path },
 		SetPath:     func(doc, path, value string) string { return "json_set(" + doc + ", " + path + ", " + value + ")" },
 		MaxParams:   32766,
-		Begin:       map[kv.IsolationLevel][]string{kv.Serializable: {"BEGIN IMMEDIATE"}}, // if two transactions have started to read, one of them could never write
+		// IMMEDIATE, because of two transactions that have started to read, one could never write.
+		Begin: map[kv.IsolationLevel][]string{kv.Serializable: {"BEGIN IMMEDIATE"}},
 		Variants: map[kv.Layout]sqlengine.KVVariant{kv.Clustered: {
 			TableOptions: " WITHOUT ROWID",
-			CheckQuery:   "SELECT CASE WHEN sql LIKE '%) WITHOUT ROWID' THEN '1' ELSE '0' END FROM sqlite_master WHERE type = 'table' AND lower(name) = lower(?)",
+			CheckQuery: "SELECT CASE WHEN sql LIKE '%) WITHOUT ROWID' THEN '1' ELSE '0' END" +
+				" FROM sqlite_master WHERE type = 'table' AND lower(name) = lower(?)",
 		}},
 	}
 }
@@ -55,10 +57,7 @@ func (k kvTables) session(context.Context) (sqlengine.Session, error) {
 	}
 	return &session{sqlengine.DriverSession{
 		Conn: c, TextAsString: true, WrapWrite: serialized, WrapTransaction: serialized,
-		IsConflict: func(err error) bool {
-			e, ok := errors.AsType[sqlite3.Error](err)
-			return ok && (e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrLocked) // another process is writing
-		},
+		IsConflict: isBusy,
 		IsDuplicateKey: func(err error) bool {
 			e, ok := errors.AsType[sqlite3.Error](err)
 			return ok && e.ExtendedCode == sqlite3.ErrConstraintPrimaryKey
@@ -66,8 +65,14 @@ func (k kvTables) session(context.Context) (sqlengine.Session, error) {
 	}}, nil
 }
 
-// session hides cancelable contexts from the driver, which would start a goroutine for each statement. The
-// statements of this study are short.
+// isBusy reports whether a statement failed because another process or connection is writing.
+func isBusy(err error) bool {
+	e, ok := errors.AsType[sqlite3.Error](err)
+	return ok && (e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrLocked)
+}
+
+// session hides cancelable contexts from the driver, which would start a goroutine for each statement. Statements on
+// records under keys are short.
 type session struct{ sqlengine.DriverSession }
 
 // Prepare prepares a statement.

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -195,7 +194,7 @@ func (l *loader) lines(ctx context.Context, _ sqlengine.Querier, table string, c
 	return nil
 }
 
-// alike returns how many of the first rows are equal in the shared columns.
+// alike returns the number of rows at the beginning that are equal in the shared columns.
 func alike(lines *sqlengine.Lines, rows []design.Row) int {
 	first := rows[0]
 	a, i := lines.Batches[first.Batch], first.Row
@@ -316,14 +315,15 @@ func (c *conn) begin(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		if busy, ok := errors.AsType[sqlite3.Error](err); !ok || busy.Code != sqlite3.ErrBusy {
+		if !isBusy(err) {
 			return err
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if time.Since(began) > busySeconds*time.Second {
-			return &fault.Error{Problem: fmt.Sprintf("another process has written to the archive for %d seconds", busySeconds), Err: err, Cure: "end that process, or wait for it"}
+			problem := fmt.Sprintf("another process has written to the archive for %d seconds", busySeconds)
+			return &fault.Error{Problem: problem, Err: err, Cure: "end that process, or wait for it"}
 		}
 	}
 }

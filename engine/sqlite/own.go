@@ -41,7 +41,8 @@ func (d *database) openOwn(_ context.Context, keep bool) (*tables.Tables, error)
 
 func (d *database) loadOwn(ctx context.Context, t *tables.Table) (err error) {
 	columns := sqlengine.OwnColumns(t, flavour.Ident, map[tables.Kind]string{
-		tables.Bool: "INTEGER", tables.Integer: "INTEGER", tables.Float: "REAL", tables.Decimal: "NUMERIC", tables.Date: "TEXT", tables.Time: "TEXT", tables.Text: "TEXT",
+		tables.Bool: "INTEGER", tables.Integer: "INTEGER", tables.Float: "REAL", tables.Decimal: "NUMERIC",
+		tables.Date: "TEXT", tables.Time: "TEXT", tables.Text: "TEXT",
 	})
 	tx, err := d.pool.BeginTx(ctx, nil)
 	if err != nil {
@@ -49,19 +50,21 @@ func (d *database) loadOwn(ctx context.Context, t *tables.Table) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(engine.CallError(ctx, err), ignoreDone(tx.Rollback()))
+			_ = tx.Rollback() // the first error is more specific
+			err = engine.CallError(ctx, err)
 		}
 	}()
 	if _, err := tx.ExecContext(ctx, "CREATE TABLE "+flavour.Ident(t.Name)+" ("+strings.Join(columns, ", ")+")"); err != nil {
 		return err
 	}
-	insert, err := tx.PrepareContext(ctx, "INSERT INTO "+flavour.Ident(t.Name)+" VALUES (?"+strings.Repeat(", ?", len(t.Columns)-1)+")") //nolint:sqlclosecheck // closed below
+	text := "INSERT INTO " + flavour.Ident(t.Name) + " VALUES (?" + strings.Repeat(", ?", len(t.Columns)-1) + ")"
+	insert, err := tx.PrepareContext(ctx, text) //nolint:sqlclosecheck // closed below
 	if err != nil {
 		return err
 	}
 	defer insert.Close() //nolint:errcheck // closed once
 	err = t.Each(ctx, func(row []any) error {
-		if err := unbounded(t, row); err != nil {
+		if err := convertNumbers(t, row); err != nil {
 			return err
 		}
 		_, err := insert.ExecContext(ctx, row...)
@@ -80,14 +83,15 @@ func (d *database) loadOwn(ctx context.Context, t *tables.Table) (err error) {
 // floating-point numbers.
 const realDigits = 15
 
-// unbounded replaces inf and -inf by numbers, because SQLite would store the words as texts. It refuses NaN
-// and decimals with more digits, which SQLite cannot store.
-func unbounded(t *tables.Table, row []any) error {
+// convertNumbers replaces inf and -inf by numbers, because SQLite would store the words as texts. It refuses NaN, and
+// decimals with more than realDigits digits, which SQLite cannot store.
+func convertNumbers(t *tables.Table, row []any) error {
 	for k, c := range t.Columns {
 		if text, ok := row[k].(string); ok && c.Kind == tables.Decimal && c.Digits > realDigits {
 			digits := strings.Trim(strings.Replace(strings.TrimPrefix(text, "-"), ".", "", 1), "0")
 			if _, err := strconv.ParseInt(text, 10, 64); err != nil && len(digits) > realDigits {
-				return &fault.Error{Setting: "column " + c.Name, Problem: fmt.Sprintf("contains %s, but SQLite keeps only %d digits", text, realDigits), Cure: "declare the column as text, or omit SQLite"}
+				problem := fmt.Sprintf("contains %s, but SQLite keeps only %d digits", text, realDigits)
+				return &fault.Error{Setting: "column " + c.Name, Problem: problem, Cure: "declare the column as text, or omit SQLite"}
 			}
 		}
 		if c.Kind != tables.Float {
@@ -99,15 +103,11 @@ func unbounded(t *tables.Table, row []any) error {
 		case "-inf":
 			row[k] = math.Inf(-1)
 		case "nan":
-			return &fault.Error{Setting: "column " + c.Name, Problem: "contains NaN, which SQLite converts to NULL", Cure: "write NULL in the files, or omit SQLite"}
+			return &fault.Error{
+				Setting: "column " + c.Name, Problem: "contains NaN, which SQLite converts to NULL",
+				Cure: "write NULL in the files, or omit SQLite",
+			}
 		}
 	}
 	return nil
-}
-
-func ignoreDone(err error) error {
-	if errors.Is(err, sql.ErrTxDone) {
-		return nil
-	}
-	return err
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Lines that SQLite 3.50 printed for a generated archive.
+// TestAccesses reads plans that SQLite 3.50 printed for a generated archive.
 func TestAccesses(t *testing.T) {
 	lt, _ := record.TypeByName("SAL1L2")
 	const none = -1

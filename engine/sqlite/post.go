@@ -2,18 +2,15 @@ package sqlite
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
-
-	"github.com/mattn/go-sqlite3"
 
 	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// posts opens tables of values of SHEF messages. SQLite allows one writing transaction at a time; a poster
-// that waits for the lock here continues at once.
+// postTables opens tables of values of SHEF messages. SQLite allows one writing transaction at a time. A poster that
+// waits for WriteLock continues at once, whereas SQLite makes it sleep and retry.
 type postTables struct{ *database }
 
 func postMethods() []posts.Method {
@@ -42,16 +39,17 @@ func postDialect() *sqlengine.PostDialect {
 // Open opens the tables of a design.
 func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, error) {
 	return sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
-		Dialect: postDialect(), Methods: postMethods(), Connect: p.connect, Begin: "BEGIN IMMEDIATE", MaxRows: 64, ReadOnly: p.readOnly, WriteLock: &p.writing,
+		Dialect: postDialect(), Methods: postMethods(), Connect: p.connect, Begin: "BEGIN IMMEDIATE",
+		MaxRows: 64, ReadOnly: p.readOnly, WriteLock: &p.writing,
 		Size: func(ctx context.Context, _ []string) (posts.Size, error) {
 			n, err := p.size(ctx)
 			return posts.Size{TableBytes: n, IndexBytes: -1, DeadRows: -1}, err
 		},
 		Maintain: func(ctx context.Context, u posts.Maintenance, _ []string) error {
-			text := "ANALYZE"
+			text := "ANALYZE" // also for a plain vacuum: SQLite reuses free pages by itself
 			if u == posts.VacuumFull {
 				text = "VACUUM"
-			} // SQLite reuses free pages by itself
+			}
 			_, err := p.pool.ExecContext(ctx, text)
 			return err
 		},
@@ -63,10 +61,7 @@ func (p postTables) connect(context.Context) (*sqlengine.PostConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	post, err := sqlengine.NewDriverPostConn(c, func(err error) bool {
-		e, ok := errors.AsType[sqlite3.Error](err)
-		return ok && (e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrLocked)
-	})
+	post, err := sqlengine.NewDriverPostConn(c, isBusy)
 	if err != nil {
 		return nil, err
 	}

@@ -66,14 +66,14 @@ func (s *store) get(ctx context.Context, ids []string) ([][]byte, error) {
 	return out, nil
 }
 
-// scanCount is how many keys a server examines for one reply of SCAN.
+// scanCount is the number of keys that a server examines for one reply of SCAN.
 const scanCount = 2000
 
 // globs escapes the special characters in a pattern of SCAN.
 var globs = strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, `\`, `\\`) //nolint:gochecknoglobals // a constant
 
-// walk calls each for the documents of a subset on all nodes, once per line type and version. SCAN examines
-// every key of the server, and may return a key twice.
+// walk calls each once for each document of a subset, on all nodes. It scans the server once for each line type and
+// version. SCAN examines every key of the server, and may return a key twice; therefore walk keeps the ids in memory.
 func (a *openArchive) walk(ctx context.Context, subset string) docengine.Walk {
 	return func(t *record.LineType, each func(id string, doc []byte) error) error {
 		if _, err := a.readHead(ctx, subset); err != nil {
@@ -100,16 +100,18 @@ func (a *openArchive) walk(ctx context.Context, subset string) docengine.Walk {
 }
 
 // node scans the keys of one node.
-func (s *store) node(ctx context.Context, m *redis.Client, match string, seen map[string]bool, each func(id string, doc []byte) error) error {
+func (s *store) node(
+	ctx context.Context, m *redis.Client, match string, seen map[string]bool, each func(id string, doc []byte) error,
+) error {
 	for cursor := uint64(0); ; {
 		found, next, err := m.Scan(ctx, cursor, match, scanCount).Result()
 		if err != nil {
 			return err
 		}
 		ids := slices.DeleteFunc(found, func(id string) bool {
-			again := seen[id]
+			duplicate := seen[id]
 			seen[id] = true
-			return again
+			return duplicate
 		})
 		if len(ids) > 0 {
 			values, err := s.get(ctx, ids)
@@ -141,7 +143,7 @@ func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record
 	return a.Archive.Dump(ctx, subset, a.walk(ctx, subset))
 }
 
-// Size returns the memory of the data of the whole server, of all nodes together: a store in memory has no
+// Size returns the memory of the data of the server, of all nodes together: a store in memory has no
 // other meaningful size.
 func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	masters, err := a.masters(ctx)
@@ -238,7 +240,8 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 		return archive.Plan{}, failed(ctx, err)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %d batches in flight; decode the payloads; sort the rows\n%d of %d ids exist\n", q.Text, a.inflight, found, len(p.ids))
+	fmt.Fprintf(&b, "%s, %d batches in flight; decode the payloads; sort the rows\n", q.Text, a.inflight)
+	fmt.Fprintf(&b, "%d of %d ids exist\n", found, len(p.ids))
 	for i := range min(len(p.ids), 20) {
 		fmt.Fprintf(&b, "get %s\n", p.ids[i])
 	}
@@ -247,7 +250,10 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	}
 	plan := archive.Plan{Text: b.String()}
 	if len(p.ids) > 0 {
-		plan.Access = []archive.Access{{Object: string(design.KeyValue), Method: archive.KeyLookup, Index: "hash table", Examined: int64(len(p.ids)), Kept: found, Counted: true}}
+		plan.Access = []archive.Access{{
+			Object: string(design.KeyValue), Method: archive.KeyLookup, Index: "hash table",
+			Examined: int64(len(p.ids)), Kept: found, Counted: true,
+		}}
 	}
 	return plan, nil
 }

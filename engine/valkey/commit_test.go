@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/redis/go-redis/v9"
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
@@ -42,7 +46,7 @@ func openStore(t *testing.T, l *lab.Lab, namespace string, o engine.Options) *st
 	return s
 }
 
-// records are n records of one document each, whose names hold braces.
+// records returns n records of one document each, whose ids contain braces and a line feed.
 func records(t *testing.T, n int) *record.Batch {
 	t.Helper()
 	lt, _ := record.TypeByName("SL1L2")
@@ -60,10 +64,10 @@ func records(t *testing.T, n int) *record.Batch {
 	return b
 }
 
-// halfway commits up to the moment from which the commit counts, and dies.
-func halfway(t *testing.T, s *store, b *record.Batch) {
+// commitWithoutEnd executes a commit until it is visible, and moves no payload into place.
+func commitWithoutEnd(t *testing.T, s *store, b *record.Batch) {
 	t.Helper()
-	l, err := docengine.New(dying{docs{store: s}}, docengine.Options{}).Loader(t.Context(), "a")
+	l, err := docengine.New(crashing{docs{store: s}}, docengine.Options{}).Loader(t.Context(), "a")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,21 +81,21 @@ func halfway(t *testing.T, s *store, b *record.Batch) {
 	}
 }
 
-// dying is a store whose commits end when they count.
-type dying struct{ docs }
+// crashing is a store whose commits stop when they are visible.
+type crashing struct{ docs }
 
-func (d dying) Begin(ctx context.Context, subset string) (context.Context, docengine.Commit, error) {
+func (d crashing) Begin(ctx context.Context, subset string) (context.Context, docengine.Commit, error) {
 	ctx, c, err := d.docs.Begin(ctx, subset)
 	c.(*attempt).token = "token"
-	return ctx, unended{c}, err
+	return ctx, withoutEnd{c}, err
 }
 
-type unended struct{ docengine.Commit }
+type withoutEnd struct{ docengine.Commit }
 
-func (unended) End(context.Context, bool, error) error { return nil }
+func (withoutEnd) End(context.Context, bool, error) error { return nil }
 
-// opened is the archive of a store.
-func opened(t *testing.T, s *store) *openArchive {
+// openIn opens the archive of a store.
+func openIn(t *testing.T, s *store) *openArchive {
 	t.Helper()
 	a, err := s.Open(t.Context(), design.KeyValue)
 	if err != nil {
@@ -100,30 +104,30 @@ func opened(t *testing.T, s *store) *openArchive {
 	return a.(*openArchive)
 }
 
-// TestCommitThatCounts: a loader that dies before its payloads are in their
-// places has committed; whoever asks next completes it, unless it must not.
-func TestCommitThatCounts(t *testing.T) {
+// TestVisibleCommit: a loader that crashes after its commit is visible has committed. The next client completes the
+// commit, unless the client is read-only.
+func TestVisibleCommit(t *testing.T) {
 	l := enginetest.Lab(t, Driver(), lab.Options{Profile: "tuned", Nodes: 3})
 	s, b := openStore(t, l, "x", engine.Options{}), records(t, 600)
-	halfway(t, s, b)
+	commitWithoutEnd(t, s, b)
 	q := &question.Question{Name: "all", Subset: "a", Type: b.Type}
 	q.Columns, _ = question.Columns(b.Type, "fcst_valid_beg", "fbar")
 	ask := func(s *store) (*answer.Builder, error) {
-		p, err := opened(t, s).Phrase(t.Context(), q, enginetest.Offered(Driver())[design.KeyValue][0])
+		p, err := openIn(t, s).Phrase(t.Context(), q, enginetest.Offered(Driver())[design.KeyValue][0])
 		if err != nil {
 			t.Fatal(err)
 		}
 		var into answer.Builder
 		into.Reset(q.Columns)
-		return &into, opened(t, s).Ask(t.Context(), p, &into)
+		return &into, openIn(t, s).Ask(t.Context(), p, &into)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	if _, err := s.readHead(ctx, "a"); !errors.Is(err, context.Canceled) {
-		t.Errorf("settled after the end: %v", err)
+		t.Errorf("a canceled context: the error is %v", err)
 	}
 	if _, err := ask(openStore(t, l, "x", engine.Options{ReadOnly: true})); !errors.Is(err, engine.ErrReadOnly) {
-		t.Errorf("a reader that must not write: %v", err)
+		t.Errorf("a read-only client: the error is %v", err)
 	}
 	into, err := ask(openStore(t, l, "x", engine.Options{}))
 	if err != nil || into.Rows != 600 {
@@ -131,14 +135,13 @@ func TestCommitThatCounts(t *testing.T) {
 	}
 	for _, key := range []string{"tries", "head"} {
 		if v, err := s.client.HGet(t.Context(), s.subsetKey(key, "a"), map[string]string{"tries": "token", "head": "applying"}[key]).Result(); v != "" {
-			t.Errorf("%s holds %q, %v", key, v, err)
+			t.Errorf("%s contains %q, %v", key, v, err)
 		}
 	}
 }
 
-// TestWhatDiedIsSwept: stage keys of a commit that never counted go with the
-// next one that does.
-func TestWhatDiedIsSwept(t *testing.T) {
+// TestCrashedCommitIsSwept: a commit removes the stage keys of an earlier commit that crashed before it was visible.
+func TestCrashedCommitIsSwept(t *testing.T) {
 	l := enginetest.Lab(t, Driver(), lab.Options{Profile: "tuned"})
 	s, b := openStore(t, l, "x", engine.Options{}), records(t, 3)
 	id := s.id("DD::x")
@@ -150,7 +153,7 @@ func TestWhatDiedIsSwept(t *testing.T) {
 			t.Fatal(key, err)
 		}
 	}
-	loader, err := opened(t, s).Loader(t.Context(), "a")
+	loader, err := openIn(t, s).Loader(t.Context(), "a")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,18 +171,156 @@ func TestWhatDiedIsSwept(t *testing.T) {
 	}
 }
 
+// TestNamespaceWithHyphen: a commit to a namespace that begins with a hyphen writes its payloads. It removes none of the
+// namespace with the name behind the hyphen.
+func TestNamespaceWithHyphen(t *testing.T) {
+	l := enginetest.Lab(t, Driver(), lab.Options{Profile: "tuned"})
+	for _, namespace := range []string{"x", "-x", "--x"} {
+		s, b := openStore(t, l, namespace, engine.Options{}), records(t, 5)
+		commitWithoutEnd(t, s, b)
+		if _, err := s.readHead(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, namespace := range []string{"x", "-x", "--x"} {
+		c, err := openIn(t, openStore(t, l, namespace, engine.Options{})).Contents(t.Context(), "a")
+		if n := c.Total(); err != nil || n != 5 {
+			t.Errorf("namespace %s has %d records, %v; want 5", namespace, n, err)
+		}
+	}
+}
+
+// stallOnce is a hook that stops the first pipeline that removes or renames keys until resume is closed.
+type stallOnce struct {
+	stalled, resume chan struct{}
+	once            sync.Once
+}
+
+func (*stallOnce) DialHook(next redis.DialHook) redis.DialHook          { return next }
+func (*stallOnce) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+func (h *stallOnce) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if slices.Contains([]string{"del", "eval", "rename"}, cmds[0].Name()) {
+			h.once.Do(func() { close(h.stalled); <-h.resume })
+		}
+		return next(ctx, cmds)
+	}
+}
+
+// TestStalledClient: a client that completes a commit stops for a while. Meanwhile another client completes the commit,
+// and a later commit writes the removed payload again. The first client then removes nothing.
+func TestStalledClient(t *testing.T) {
+	l := enginetest.Lab(t, Driver(), lab.Options{Profile: "tuned"})
+	s, slow := openStore(t, l, "x", engine.Options{}), openStore(t, l, "x", engine.Options{})
+	const id = "DD::x"
+	commit := func(removed bool) (token string) {
+		t.Helper()
+		_, c, err := docs{store: s}.Begin(t.Context(), "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = c.Announce(t.Context(), []docengine.Change{{IDs: []string{id}, Removed: removed}})
+		if err == nil && removed {
+			err = c.Remove(t.Context(), nil, []string{id})
+		} else if err == nil {
+			err = c.Write(t.Context(), nil, []docengine.Document{{ID: id, Body: []byte("payload")}})
+		}
+		if err == nil {
+			_, err = c.Publish(t.Context(), []byte("catalog"), nil)
+		}
+		if err == nil && !removed {
+			err = c.End(t.Context(), true, nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.(*attempt).token
+	}
+	commit(false)
+	token := commit(true)
+	hook := &stallOnce{stalled: make(chan struct{}), resume: make(chan struct{})}
+	slow.client.AddHook(hook)
+	done := make(chan error, 1)
+	go func() { done <- slow.apply(t.Context(), "a", token) }()
+	<-hook.stalled
+	if err := s.apply(t.Context(), "a", token); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := s.client.Exists(t.Context(), s.id(id)).Result(); err != nil || n != 0 {
+		t.Errorf("the removed payload exists: %d, %v", n, err)
+	}
+	commit(false)
+	close(hook.resume)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if text, err := s.client.Get(t.Context(), s.id(id)).Result(); err != nil || text != "payload" {
+		t.Errorf("the payload of the later commit is %q, %v", text, err)
+	}
+	if rest, err := s.client.Keys(t.Context(), "*stage*").Result(); err != nil || len(rest) > 0 {
+		t.Errorf("%q are left, %v", rest, err)
+	}
+}
+
+// TestWeakestNode: one node of a cluster determines whether it is durable, and whether it is refused because it evicts
+// records.
+func TestWeakestNode(t *testing.T) {
+	l := enginetest.Lab(t, Driver(), lab.Options{Profile: "tuned", Nodes: 3, Memory: 1 << 30})
+	s := openStore(t, l, "x", engine.Options{})
+	nodes, err := s.masters(t.Context())
+	if err != nil || len(nodes) != 3 {
+		t.Fatal(nodes, err)
+	}
+	for i, node := range nodes {
+		if err := node.ConfigSet(t.Context(), "appendfsync", "everysec").Err(); err != nil {
+			t.Fatal(err)
+		}
+		if a, err := s.about(t.Context()); err != nil || a.Flushed || !strings.Contains(a.Acknowledged, "last second") {
+			t.Errorf("node %d syncs each second: %+v, %v", i, a, err)
+		}
+		if err := node.ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := openIn(t, s).Loader(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), node.Options().Addr) || !strings.Contains(err.Error(), "noeviction") {
+			t.Errorf("node %d evicts records: the error is %v", i, err)
+		}
+		err := errors.Join(node.ConfigSet(t.Context(), "appendfsync", always).Err(), node.ConfigSet(t.Context(), "maxmemory-policy", "noeviction").Err())
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a, err := s.about(t.Context()); err != nil || !a.Flushed {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+// TestAddress: an IPv6 address has brackets, as the driver needs them.
+func TestAddress(t *testing.T) {
+	for raw, want := range map[string]string{
+		"valkey://[::1]:7000": "[::1]:7000", "valkey://[fe80::1]": "[fe80::1]:6379", "valkey://h": "h:6379", "valkey:///x": "localhost:6379",
+	} {
+		u, err := url.Parse(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err := parse(u); err != nil || s.nodes[0] != want {
+			t.Errorf("%s: %q, %v; want %s", raw, s.nodes, err, want)
+		}
+	}
+}
+
 func TestEvictionIsRefused(t *testing.T) {
 	l := enginetest.Lab(t, Driver(), lab.Options{Profile: "tuned"})
 	s := openStore(t, l, "x", engine.Options{})
 	if err := s.client.ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := opened(t, s).Loader(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "noeviction") {
+	if _, err := openIn(t, s).Loader(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "noeviction") {
 		t.Errorf("the error is %v", err)
 	}
 }
 
-// TestDurability: every profile says what a commit is worth.
+// TestDurability: every profile reports the durability of a commit.
 func TestDurability(t *testing.T) {
 	for profile, want := range map[string]string{"default": "snapshots", "tuned": "on disk", "memory": "none"} {
 		l := enginetest.Lab(t, Driver(), lab.Options{Profile: profile, Memory: 1 << 30})
@@ -194,17 +335,17 @@ func TestKeys(t *testing.T) {
 	s := &store{settings: settings{namespace: "x"}}
 	for _, id := range []string{"DD::{a}::1", "DD::%25::1", "DD::%257B::1", "plain"} {
 		if got := s.derived(s.id(id)); got != id {
-			t.Errorf("%q comes back as %q", id, got)
+			t.Errorf("%q becomes %q", id, got)
 		}
 		if strings.ContainsAny(s.id(id), "{}") {
-			t.Errorf("%q keeps its braces: it would be hashed by what is between", s.id(id))
+			t.Errorf("%q keeps its braces: the server would hash only the text between them", s.id(id))
 		}
 	}
 	base, ids := parseTry(formatTry(7, []string{"a", "b\nc"}))
 	if base != 7 || len(ids) != 2 || ids[1] != "b\nc" {
 		t.Errorf("%d %q", base, ids)
 	}
-	for _, bad := range []string{"valkey://h/a::b", "valkey://h?batch=0", "valkey://h?inflight=x", "valkey:h", "valkey://h?tls=perhaps"} {
+	for _, bad := range []string{"valkey://h/a::b", "valkey://h?batch=0", "valkey://h?inflight=x", "valkey:h", "valkey://h?tls=perhaps", "valkey://h?db=3&seeds=i:1"} {
 		u, err := url.Parse(bad)
 		if err != nil {
 			t.Fatal(err)

@@ -17,8 +17,8 @@
 //	DD::…::1546300800             a payload
 //	BG::head::{s:subset}          hash: version, catalog, applying, token
 //	BG::marks::{s:subset}         hash: digest of a file → its mark
-//	BG::tries::{s:subset}         hash: token → the ids that a commit under way writes
-//	BG::stage::token::{DD::…}     a payload of a commit under way, in the slot of its id
+//	BG::tries::{s:subset}         hash: token → the ids that a commit in flight writes or removes
+//	BG::stage::token::{DD::…}     a payload of a commit in flight, in the slot of its id; empty = it is removed
 //	BG::subsets                   set of names
 //
 // # Atomic commits
@@ -27,17 +27,17 @@
 //
 //  1. reads version and catalog of the subset, and the payloads that it will change;
 //  2. records its ids under a random token in tries, and writes the new payloads as stage keys
-//     without changing the old ones;
+//     without changing the old ones. Payloads that it removes also have stage keys;
 //  3. in one script, on the slot of the subset, replaces the version that it read by the next one, with
 //     the catalog, the marks and applying = token: from this moment the commit is visible. If the version
 //     has changed, another loader was first: the commit drops its stage keys and starts again;
-//  4. renames each stage key to its id, and clears applying.
+//  4. renames each stage key to its id, or removes both, and clears applying.
 //
-// Any client can do step 4, any number of times, because a stage key is renamed only once: a client or
-// loader that finds applying set completes the commit first. There are no locks and no leases. A commit
-// that crashed before step 3 has left stage keys, which the next commit removes. A client that reads during
-// step 4 of another client can see part of that commit. It never sees part of a commit that does not count,
-// and always sees everything that counted when the commit started.
+// Any client can do step 4, any number of times and at any later time, because a stage key is renamed or
+// removed only once. A client or loader that finds applying set completes the commit first. There are no locks
+// and no leases. A commit that crashed before step 3 has left stage keys, which the next commit removes. A
+// client that reads during step 4 of another client can see part of that commit. It never sees part of a commit
+// that is not visible, and always sees everything that was visible when the commit started.
 //
 // # Records under keys
 //
@@ -49,6 +49,12 @@
 //	{table.bucket.n}key               hash: field → value
 //	BG::index::{table.bucket.n}       sorted set of the bucket's keys
 //	BG::table::{table}                fields, and the number of buckets
+//
+// A table with the layout clustered has partitions instead of buckets, one for each prefix of a key (?prefix=):
+//
+//	{table.prefix}key                 hash: field → value
+//	BG::index::{table.prefix}         sorted set of the partition's keys
+//	BG::parts::{table}                sorted set of the prefixes
 //
 // A hash tag puts a record and its key in the sorted set into one slot. One script writes both atomically:
 // no scan misses an acknowledged record, and none finds a key without a record. On one server a table has

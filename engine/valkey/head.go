@@ -78,13 +78,14 @@ func (s *store) head(ctx context.Context, subset string) (h head, err error) {
 // readOnlyPatience is how long a read-only client waits for others to complete a commit.
 const readOnlyPatience = 5 * time.Second
 
-// readHead returns the state of a subset after it has completed a visible commit that is not in place.
+// readHead returns the state of a subset. If a visible commit is not in place, readHead first completes it; a
+// read-only client waits until another client has completed it.
 func (s *store) readHead(ctx context.Context, subset string) (head, error) {
 	h, err := s.head(ctx, subset)
 	if err != nil || h.applying == "" {
 		return h, err
 	}
-	unlock, err := s.completing.Lock(ctx, []byte(subset)) // another loader of this process may be completing it
+	unlock, err := s.completing.Lock(ctx, []byte(subset)) // another goroutine may be completing it
 	if err != nil {
 		return h, err
 	}
@@ -121,14 +122,17 @@ func (s *store) apply(ctx context.Context, subset, token string) error {
 	if err != nil && !errors.Is(err, redis.Nil) { // nil: another client has completed it
 		return failed(ctx, err)
 	}
-	_, ids := parseTry(text)
-	for some := range slices.Chunk(ids, chunk) {
+	_, entries := parseTry(text)
+	for some := range slices.Chunk(entries, chunk) {
 		cmds, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-			for _, id := range some {
-				if gone, ok := strings.CutPrefix(id, goneMark); ok {
-					p.Del(ctx, gone)
-				} else {
+			for _, entry := range some {
+				switch id, how := s.parseEntry(entry); how {
+				case writes:
 					p.Rename(ctx, s.stage(token, id), id)
+				case removes:
+					p.Eval(ctx, removeStaged, []string{s.stage(token, id), id})
+				case removesUnstaged:
+					p.Del(ctx, id)
 				}
 			}
 			return nil
@@ -139,8 +143,43 @@ func (s *store) apply(ctx context.Context, subset, token string) error {
 			}
 		}
 	}
-	return failed(ctx, clearApplying.Run(ctx, s.client, []string{s.subsetKey("head", subset), s.subsetKey("tries", subset)}, token).Err())
+	keys := []string{s.subsetKey("head", subset), s.subsetKey("tries", subset)}
+	return failed(ctx, clearApplying.Run(ctx, s.client, keys, token).Err())
 }
+
+// An entry of tries is an id whose payload the commit writes, or a mark and an id whose payload it removes. Commits
+// of earlier versions wrote no stage keys for ids that they removed.
+const (
+	removedMark       = "!" // no id begins with it
+	formerRemovedMark = "-" // a namespace may begin with it
+)
+
+type entryKind int
+
+const (
+	writes entryKind = iota
+	removes
+	removesUnstaged
+)
+
+// parseEntry parses an entry of tries.
+func (s *store) parseEntry(entry string) (id string, kind entryKind) {
+	if id, ok := strings.CutPrefix(entry, removedMark); ok {
+		return id, removes
+	}
+	if id, ok := strings.CutPrefix(entry, formerRemovedMark); ok && strings.HasPrefix(id, s.prefix()) {
+		return id, removesUnstaged
+	}
+	return entry, writes
+}
+
+// removeStaged removes a payload and its stage key, unless another client has done it: a later commit may have written
+// the payload again.
+const removeStaged = `
+if redis.call('DEL', KEYS[1]) == 1 then
+	redis.call('DEL', KEYS[2])
+end
+return 1`
 
 // unexpected returns the first error of a pipeline of renames, except errors about stage keys that are renamed already.
 func unexpected(cmds []redis.Cmder, err error) error {
@@ -164,8 +203,8 @@ if redis.call('HGET', KEYS[1], 'applying') == ARGV[1] then
 end
 return redis.call('HDEL', KEYS[2], ARGV[1])`)
 
-// commit replaces one version by the next: 1 = done, also if it was done before and the reply was lost; 0 =
-// the version has changed.
+// commit replaces one version by the next. It returns 1 if it has done so, also if an earlier call did and its reply
+// was lost, and 0 if the version has changed.
 //
 //nolint:gochecknoglobals // a constant: the text and its digest
 var commit = redis.NewScript(`
@@ -183,36 +222,38 @@ for i = 4, #ARGV, 2 do
 end
 return 1`)
 
-// formatTry is a commit's record of itself: the version from which it starts, and its ids. Line feeds in
-// ids are escaped.
-func formatTry(base int64, ids []string) string {
+// formatTry formats what tries contains about a commit: the version from which it starts, and its entries. It
+// escapes line feeds; an id contains no other %0A, because a % in it is written %25.
+func formatTry(base int64, entries []string) string {
 	var b strings.Builder
 	b.WriteString(strconv.FormatInt(base, 10))
-	for _, id := range ids {
+	for _, entry := range entries {
 		b.WriteByte('\n')
-		b.WriteString(strings.ReplaceAll(id, "\n", "%0A"))
+		b.WriteString(strings.ReplaceAll(entry, "\n", "%0A"))
 	}
 	return b.String()
 }
 
-func parseTry(text string) (base int64, ids []string) {
+// parseTry is the inverse of formatTry.
+func parseTry(text string) (base int64, entries []string) {
 	first, rest, ok := strings.Cut(text, "\n")
 	base, err := strconv.ParseInt(first, 10, 64)
 	if err != nil || !ok {
 		return base, nil
 	}
-	ids = strings.Split(rest, "\n")
-	for i := range ids {
-		ids[i] = strings.ReplaceAll(ids[i], "%0A", "\n")
+	entries = strings.Split(rest, "\n")
+	for i := range entries {
+		entries[i] = strings.ReplaceAll(entries[i], "%0A", "\n")
 	}
-	return base, ids
+	return base, entries
 }
 
-// drop removes the writes of a commit that will never count.
-func (s *store) drop(ctx context.Context, subset, token string, ids []string) error {
-	for some := range slices.Chunk(ids, chunk) {
+// drop removes the stage keys of a commit that will never be visible.
+func (s *store) drop(ctx context.Context, subset, token string, entries []string) error {
+	for some := range slices.Chunk(entries, chunk) {
 		if _, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-			for _, id := range some {
+			for _, entry := range some {
+				id, _ := s.parseEntry(entry)
 				p.Unlink(ctx, s.stage(token, id))
 			}
 			return nil
@@ -223,15 +264,15 @@ func (s *store) drop(ctx context.Context, subset, token string, ids []string) er
 	return s.client.HDel(ctx, s.subsetKey("tries", subset), token).Err()
 }
 
-// sweep drops crashed commits: those that started from a version before the present one.
+// sweep drops crashed commits: those that started from a version before the current one.
 func (s *store) sweep(ctx context.Context, subset string, version int64) error {
 	tries, err := s.client.HGetAll(ctx, s.subsetKey("tries", subset)).Result()
 	if err != nil {
 		return err
 	}
 	for token, text := range tries {
-		if base, ids := parseTry(text); base < version {
-			if err := s.drop(ctx, subset, token, ids); err != nil {
+		if base, entries := parseTry(text); base < version {
+			if err := s.drop(ctx, subset, token, entries); err != nil {
 				return err
 			}
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// kv opens tables of records under keys; the package comment describes their layout.
+// kvTables opens tables of records under keys; the package comment describes their layout.
 type kvTables struct{ *store }
 
 const (
@@ -24,8 +24,8 @@ const (
 	// eight nodes the same number of buckets, and is small enough for a scan to query all of them.
 	clusterBuckets = 24
 
-	// connections is the greatest number of connections of a table to a node: each worker has one.
-	connections = 4096
+	// maxConnections is the maximum number of connections of a table to a node. Each worker has one.
+	maxConnections = 4096
 )
 
 // kvTable is an open table.
@@ -37,10 +37,11 @@ type kvTable struct {
 	records []string // by bucket: prefix of the keys of its records
 	indexes []string // by bucket: key of its sorted set
 
-	prefix int      // clustered table: number of bytes of a key that name its part; else 0
-	name   string   // clustered table: its name
-	parts  string   // clustered table: key of the sorted set of its parts
-	known  sync.Map // clustered table: listed parts
+	// of a clustered table
+	prefix        int      // number of bytes of a key that name its partition; 0 = the table is not clustered
+	name          string   // of the table
+	partitions    string   // key of the sorted set of all partitions
+	hasPartitions sync.Map // partitions that the sorted set contains for certain
 }
 
 // sender sends commands.
@@ -49,8 +50,8 @@ type sender interface {
 	Process(ctx context.Context, cmd redis.Cmder) error
 }
 
-// mostBatch is the greatest number of commands, of workers that share a connection, that are sent together.
-const mostBatch = 300
+// maxBatch is the maximum number of commands that workers with a shared connection send together.
+const maxBatch = 300
 
 // share lets the commands of all workers share a number of connections (?pipeline=): commands that arrive
 // during a batch form the next one.
@@ -58,7 +59,7 @@ func (tb *kvTable) share(connections int) (err error) {
 	if connections == 0 {
 		return nil
 	}
-	o := &redis.AutoPipelineOptions{MaxBatchSize: mostBatch, MaxConcurrentBatches: connections, Unordered: connections > 1}
+	o := &redis.AutoPipelineOptions{MaxBatchSize: maxBatch, MaxConcurrentBatches: connections, Unordered: connections > 1}
 	switch c := tb.client.(type) {
 	case *redis.Client:
 		tb.shared, err = c.AutoPipelineWithOptions(o)
@@ -84,16 +85,18 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	if err != nil {
 		return nil, err
 	}
-	tb := &kvTable{store: k.store, fields: t.Fields, prefix: s.Prefix, name: t.Name, parts: k.prefix() + "BG::parts::{" + t.Name + "}"}
+	partitions := k.prefix() + "BG::parts::{" + t.Name + "}"
+	tb := &kvTable{store: k.store, fields: t.Fields, prefix: s.Prefix, name: t.Name, partitions: partitions}
 	for i := range s.Buckets {
 		tag := "{" + bucketTag(t.Name, i, s.Buckets) + "}"
 		tb.records = append(tb.records, k.prefix()+tag)
 		tb.indexes = append(tb.indexes, k.prefix()+"BG::index::"+tag)
 	}
 	o := k.options()
-	o.PoolSize, o.PipelinePoolSize = connections, -1 // pipelines use the same connections
-	o.Protocol = 2                                   // with version 3 the driver looks for messages before each reply
-	o.MaxRetries, o.DialerRetries = -1, 1            // callers must know that a server is down; kv.Records.Reopen reconnects
+	o.PoolSize, o.PipelinePoolSize = maxConnections, -1 // pipelines use the same connections
+	o.Protocol = 2                                      // with version 3 the driver looks for messages before each reply
+	// No retries: callers must know that a server is down. kv.Records.Reopen reconnects.
+	o.MaxRetries, o.DialerRetries = -1, 1
 	if k.cluster == nil {
 		one := o.Simple()
 		if k.pipeline == 0 {
@@ -110,7 +113,7 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	r.Close = tb.client.Close
 	if tb.prefix > 0 {
 		r.Partitions = func(ctx context.Context) (int64, error) {
-			n, err := tb.client.ZCard(ctx, tb.parts).Result()
+			n, err := tb.client.ZCard(ctx, tb.partitions).Result()
 			return n, failed(ctx, err)
 		}
 	}
@@ -132,18 +135,26 @@ func (k kvTables) shape(ctx context.Context, t *kv.Table) (s shape, err error) {
 	if err != nil {
 		return s, failed(ctx, err)
 	}
-	if err := json.Unmarshal(text, &s); err != nil || s.Buckets < 0 || s.Buckets > slots || s.Prefix < 0 || (s.Buckets > 0) == (s.Prefix > 0) {
+	err = json.Unmarshal(text, &s)
+	if err != nil || s.Buckets < 0 || s.Buckets > slots || s.Prefix < 0 || (s.Buckets > 0) == (s.Prefix > 0) {
 		return s, &fault.Error{Setting: "key " + key, Problem: "contains no table", Err: err, Cure: "name another table"}
 	}
 	if (s.Prefix > 0) != (t.Layout == kv.Clustered) {
-		return s, &fault.Error{Setting: "table " + t.Name, Problem: fmt.Sprintf("has not the layout %s", t.Layout), Cure: "give the layout that it was loaded with, or another name"}
+		return s, &fault.Error{
+			Setting: "table " + t.Name, Problem: fmt.Sprintf("does not have the layout %s", t.Layout),
+			Cure: "give the layout with which it was loaded, or name another table",
+		}
 	}
 	return s, t.CheckFields(s.Fields)
 }
 
 // make creates a table. If another client was first, its table is used.
 func (k kvTables) make(ctx context.Context, key string, t *kv.Table) ([]byte, error) {
-	if _, err := k.checkEviction(ctx); err != nil {
+	nodes, err := k.masters(ctx)
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	if err := checkEviction(ctx, nodes); err != nil {
 		return nil, err
 	}
 	s := shape{Fields: t.Fields, Buckets: 1}
@@ -202,11 +213,11 @@ func (tb *kvTable) bucket(key []byte) int {
 func (tb *kvTable) count(ctx context.Context) (n int64, err error) {
 	indexes := tb.indexes
 	if tb.prefix > 0 {
-		parts, err := tb.client.ZRange(ctx, tb.parts, 0, -1).Result()
-		if err != nil || len(parts) == 0 {
+		partitions, err := tb.client.ZRange(ctx, tb.partitions, 0, -1).Result()
+		if err != nil || len(partitions) == 0 {
 			return 0, failed(ctx, err)
 		}
-		indexes = tb.indexesOf(parts)
+		indexes = tb.indexesOf(partitions)
 	}
 	cmds, err := tb.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for _, index := range indexes {
@@ -254,15 +265,15 @@ func (tb *kvTable) connect() *kv.Conn {
 // place returns the key of a record, and the key of its sorted set.
 func (tb *kvTable) place(key []byte) (record, index string) {
 	if tb.prefix > 0 {
-		tag := tb.tag(tb.part(key))
+		tag := tb.tag(tb.partition(key))
 		return tb.store.prefix() + tag + string(key), tb.store.prefix() + "BG::index::" + tag
 	}
 	b := tb.bucket(key)
 	return tb.records[b] + string(key), tb.indexes[b]
 }
 
-// chosen returns the names of fields, valid until the next call.
-func (c *kvConn) chosen(f kv.Fields) []string {
+// fieldNames returns the names of fields, valid until the next call.
+func (c *kvConn) fieldNames(f kv.Fields) []string {
 	if f == nil {
 		return c.fields
 	}
@@ -342,9 +353,9 @@ func (c *kvConn) exact(ctx context.Context, f kv.Fields, into *kv.Row) error {
 	return nil
 }
 
-// setting is the code with which the scripts write the fields of a record. A call in Lua accepts only some
-// thousand values.
-const setting = `
+// setFunction is the code with which the scripts write the fields of a record, 500 at a time. A call in Lua accepts
+// only some thousand values.
+const setFunction = `
 local function set(key, from, to)
 	for i = from, to, 1000 do
 		redis.call('HSET', key, unpack(ARGV, i, math.min(i + 999, to)))
@@ -365,7 +376,7 @@ func newScript(text string) script { return script{redis.NewScript(text), text} 
 //
 //nolint:gochecknoglobals // constants: texts and their digests
 var (
-	insertOne = newScript(setting + `
+	insertOne = newScript(setFunction + `
 if redis.call('EXISTS', KEYS[1]) == 1 then
 	return 0
 end
@@ -373,7 +384,7 @@ set(KEYS[1], 2, #ARGV)
 redis.call('ZADD', KEYS[2], 0, ARGV[1])
 return 1`)
 
-	updateOne = newScript(setting + `
+	updateOne = newScript(setFunction + `
 if redis.call('EXISTS', KEYS[1]) == 0 then
 	return 0
 end
@@ -389,7 +400,7 @@ return 1`)
 
 	// KEYS: the sorted set and the records. ARGV: the number of values of a record, then for each record
 	// its key, its fields and their values.
-	insertAll = newScript(setting + `
+	insertAll = newScript(setFunction + `
 for i = 2, #KEYS do
 	if redis.call('EXISTS', KEYS[i]) == 1 then
 		return 0
@@ -408,7 +419,7 @@ return 1`)
 // would find its own record.
 type notRetried struct{ *redis.Cmd }
 
-// NoRetry informs the client.
+// NoRetry implements the client's interface for such commands.
 func (notRetried) NoRetry() bool { return true }
 
 // run runs a script and reports whether it has changed something.
@@ -441,7 +452,7 @@ func (c *kvConn) pairs(r *kv.Row) {
 func (c *kvConn) insert(ctx context.Context, key []byte, r *kv.Row) error {
 	record, index := c.place(key)
 	if c.prefix > 0 {
-		if err := c.list(ctx, c.part(key)); err != nil {
+		if err := c.list(ctx, c.partition(key)); err != nil {
 			return err
 		}
 	}

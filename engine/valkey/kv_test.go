@@ -16,7 +16,7 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
-// The slots of the specification, and tags that spread over all slots.
+// TestBucketsSpread checks the slots of the specification's examples. The buckets are evenly distributed over nodes.
 func TestBucketsSpread(t *testing.T) {
 	for tag, want := range map[string]int{"123456789": 0x31C3, "": 0, "foo": 12182, "user1000": 3443} {
 		if got := slotOf(tag); got != want {
@@ -24,19 +24,18 @@ func TestBucketsSpread(t *testing.T) {
 		}
 	}
 	for _, nodes := range []int{1, 2, 3, 4, 6, 8} {
-		held := make([]int, nodes)
+		buckets := make([]int, nodes)
 		for i := range clusterBuckets {
-			held[slotOf(bucketTag("usertable", i, clusterBuckets))*nodes/slots]++
+			buckets[slotOf(bucketTag("usertable", i, clusterBuckets))*nodes/slots]++
 		}
-		if slices.Min(held) != slices.Max(held) {
-			t.Errorf("%d nodes hold %v buckets", nodes, held)
+		if slices.Min(buckets) != slices.Max(buckets) {
+			t.Errorf("%d nodes have %v buckets", nodes, buckets)
 		}
 	}
 }
 
-// Scans of a cluster are merged from many sorted sets, page after page, with
-// keys that divide among them as unevenly as can be; those of a clustered table
-// from parts of one record each.
+// TestScanOfManyPages: a scan of a cluster merges many sorted sets, page by page. All keys are in one of them. A scan of
+// a clustered table reads partitions of one record each.
 func TestScanOfManyPages(t *testing.T) {
 	for _, x := range []struct {
 		nodes  int
@@ -71,7 +70,7 @@ func TestScanOfManyPages(t *testing.T) {
 				var got []string
 				err := c.Scan(t.Context(), []byte(keys[x.at]), x.n, nil, func(key []byte, r *kv.Row) error {
 					if _, v := r.At(0); string(v) != string(key) {
-						t.Errorf("%s holds %s", key, v)
+						t.Errorf("record %s has the value %s", key, v)
 					}
 					got = append(got, string(key))
 					return nil
@@ -94,8 +93,8 @@ func TestScanOfManyPages(t *testing.T) {
 	}
 }
 
-// A record whose key is in the sorted set no more, or whose hash is gone, is not
-// half there: every write changes both.
+// TestRecordAndIndexAgree: every write changes a record and its key in the sorted set together, also after the server
+// has lost its scripts.
 func TestRecordAndIndexAgree(t *testing.T) {
 	s := openStore(t, enginetest.Lab(t, Driver(), lab.Options{Profile: "memory"}), "x", engine.Options{})
 	r, err := kvTables{s}.Table(t.Context(), kv.Table{Name: "t", Fields: []string{"a"}, Make: true})
@@ -127,13 +126,12 @@ func TestRecordAndIndexAgree(t *testing.T) {
 	}
 	index := s.prefix() + "BG::index::{" + bucketTag("t", 0, 1) + "}"
 	if keys, err := s.client.ZRangeByLex(t.Context(), index, &redis.ZRangeBy{Min: "-", Max: "+"}).Result(); err != nil || !slices.Equal(keys, []string{"k"}) {
-		t.Errorf("the sorted set holds %q, %v", keys, err)
+		t.Errorf("the sorted set contains %q, %v", keys, err)
 	}
 }
 
-// A write whose reply is lost is an error, and is not sent again: it would find
-// its own record.
-func TestLostReplyIsNoSentinel(t *testing.T) {
+// TestLostReply: a write whose reply is lost returns an error and is not repeated, because it would find its own record.
+func TestLostReply(t *testing.T) {
 	var config net.ListenConfig
 	l, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -147,7 +145,7 @@ func TestLostReplyIsNoSentinel(t *testing.T) {
 			if err != nil {
 				return
 			}
-			go serveAndDie(conn, &sent)
+			go closeAtScript(conn, &sent)
 		}
 	}()
 	s := &store{settings: settings{nodes: []string{l.Addr().String()}}}
@@ -160,8 +158,8 @@ func TestLostReplyIsNoSentinel(t *testing.T) {
 	}
 }
 
-// serveAndDie greets a client, and closes the connection when a script comes.
-func serveAndDie(conn net.Conn, scripts *atomic.Int64) {
+// closeAtScript greets a client, and closes the connection when it receives a script.
+func closeAtScript(conn net.Conn, scripts *atomic.Int64) {
 	defer conn.Close()
 	replies := map[string]string{"hello": "-ERR unknown command\r\n", "client": "+OK\r\n"}
 	for lines := bufio.NewScanner(conn); lines.Scan(); {
@@ -175,7 +173,7 @@ func serveAndDie(conn net.Conn, scripts *atomic.Int64) {
 	}
 }
 
-// A field that a record lacks is absent from its row; one that is empty is there, and empty.
+// TestLostFieldIsNotEmpty: a row has no value for a field that its record lacks, and an empty value for an empty field.
 func TestLostFieldIsNotEmpty(t *testing.T) {
 	s := openStore(t, enginetest.Lab(t, Driver(), lab.Options{Profile: "memory"}), "x", engine.Options{})
 	r, err := kvTables{s}.Table(t.Context(), kv.Table{Name: "t", Fields: []string{"a", "b", "c"}, Make: true})
@@ -200,8 +198,8 @@ func TestLostFieldIsNotEmpty(t *testing.T) {
 	}
 	var got kv.Row
 	err = c.Read(t.Context(), []byte("k"), nil, &got)
-	empty, there := got.Value(1)
-	if _, lost := got.Value(2); err != nil || got.Len() != 2 || !there || len(empty) != 0 || lost {
-		t.Errorf("%d fields, b there: %v, c there: %v, %v", got.Len(), there, lost, err)
+	b, hasB := got.Value(1)
+	if _, hasC := got.Value(2); err != nil || got.Len() != 2 || !hasB || len(b) != 0 || hasC {
+		t.Errorf("%d fields, has b: %v, has c: %v, %v", got.Len(), hasB, hasC, err)
 	}
 }

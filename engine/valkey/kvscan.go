@@ -31,12 +31,13 @@ type merge struct {
 	page    int64 // number of keys in one request
 }
 
-// mostAsked is the greatest number of keys in a page.
-const mostAsked = 10_000
+// maxPage is the maximum number of keys in a page.
+const maxPage = 10_000
 
 // from starts a scan of n keys: it queries all sorted sets at once.
 func (c *kvConn) from(ctx context.Context, indexes []string, key []byte, n int) (*merge, error) {
-	w := &merge{client: c.client, cursors: make([]cursor, len(indexes)), page: int64(min(kv.PageSize(n, len(indexes)), mostAsked))}
+	page := min(kv.PageSize(n, len(indexes)), maxPage)
+	w := &merge{client: c.client, cursors: make([]cursor, len(indexes)), page: int64(page)}
 	pages := make([]*redis.StringSliceCmd, len(indexes))
 	_, err := w.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, index := range indexes {
@@ -84,41 +85,46 @@ func (w *merge) next(ctx context.Context, to []string, n int) ([]string, error) 
 	return to, nil
 }
 
-// scan scans a table; a clustered one part by part.
-func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) error {
+// onRecord is called for each record of a scan. Key and row are valid until it returns.
+type onRecord = func(key []byte, r *kv.Row) error
+
+// scan scans a table; a clustered table by partitions.
+func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each onRecord) error {
 	if err := ctx.Err(); err != nil || n <= 0 {
 		return err
 	}
 	if c.prefix > 0 {
-		return c.scanParts(ctx, from, n, f, each)
+		return c.scanPartitions(ctx, from, n, f, each)
 	}
 	_, err := c.walk(ctx, c.indexes, from, n, f, each)
 	return err
 }
 
-// walk takes keys from sorted sets and reads their records. It skips a record that was deleted meanwhile
-// and takes another key.
-func (c *kvConn) walk(ctx context.Context, indexes []string, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) (given int, err error) {
+// walk takes keys from sorted sets, reads their records and returns their number. It skips a record that was deleted
+// meanwhile and takes another key.
+func (c *kvConn) walk(
+	ctx context.Context, indexes []string, from []byte, n int, f kv.Fields, each onRecord,
+) (count int, err error) {
 	w, err := c.from(ctx, indexes, from, n)
 	if err != nil {
 		return 0, err
 	}
 	var keys []string
-	for given < n {
-		if keys, err = w.next(ctx, keys[:0], min(n-given, chunk)); err != nil || len(keys) == 0 {
-			return given, err
+	for count < n {
+		if keys, err = w.next(ctx, keys[:0], min(n-count, chunk)); err != nil || len(keys) == 0 {
+			return count, err
 		}
 		some, err := c.fetch(ctx, keys, f, each)
-		if given += some; err != nil {
-			return given, err
+		if count += some; err != nil {
+			return count, err
 		}
 	}
-	return given, nil
+	return count, nil
 }
 
-// fetch reads the records of keys.
-func (c *kvConn) fetch(ctx context.Context, keys []string, f kv.Fields, each func(key []byte, r *kv.Row) error) (given int, err error) {
-	names := c.chosen(f)
+// fetch reads the records of keys and returns the number of those that exist.
+func (c *kvConn) fetch(ctx context.Context, keys []string, f kv.Fields, each onRecord) (count int, err error) {
+	names := c.fieldNames(f)
 	cmds, err := c.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for _, key := range keys {
 			record, _ := c.place([]byte(key))
@@ -136,55 +142,60 @@ func (c *kvConn) fetch(ctx context.Context, keys []string, f kv.Fields, each fun
 			continue
 		}
 		if err := each([]byte(keys[i]), &c.row); err != nil {
-			return given, err
+			return count, err
 		}
-		given++
+		count++
 	}
-	return given, nil
+	return count, nil
 }
 
-// mostParts is the greatest number of parts of a clustered table that a scan reads at once.
-const mostParts = 32
+// maxPartitions is the maximum number of partitions of a clustered table that a scan reads at once.
+const maxPartitions = 32
 
-// part returns the part of a clustered table that contains a key: the key's first bytes. Keys of one part
-// are adjacent, and parts have the order of their keys.
-func (tb *kvTable) part(key []byte) string { return string(key[:min(tb.prefix, len(key))]) }
+// partition returns the partition of a clustered table that contains a key: the key's first bytes. Keys of one
+// partition are adjacent, and partitions have the order of their keys.
+func (tb *kvTable) partition(key []byte) string { return string(key[:min(tb.prefix, len(key))]) }
 
-func (tb *kvTable) tag(part string) string { return "{" + tb.name + "." + part + "}" }
+// tag returns the hash tag of a partition.
+func (tb *kvTable) tag(partition string) string { return "{" + tb.name + "." + partition + "}" }
 
-func (tb *kvTable) indexesOf(parts []string) []string {
-	out := make([]string, len(parts))
-	for i, part := range parts {
-		out[i] = tb.store.prefix() + "BG::index::" + tb.tag(part)
+// indexesOf returns the keys of the sorted sets of partitions.
+func (tb *kvTable) indexesOf(partitions []string) []string {
+	out := make([]string, len(partitions))
+	for i, partition := range partitions {
+		out[i] = tb.store.prefix() + "BG::index::" + tb.tag(partition)
 	}
 	return out
 }
 
-// list lists a part before its first record is written, so scans find it. The part stays listed.
-func (c *kvConn) list(ctx context.Context, part string) error {
-	if _, ok := c.known.Load(part); ok {
+// list adds a partition to the sorted set of partitions before its first record is written, so scans find it. It is
+// never removed.
+func (c *kvConn) list(ctx context.Context, partition string) error {
+	if _, ok := c.hasPartitions.Load(partition); ok {
 		return nil
 	}
-	err := c.client.ZAdd(ctx, c.parts, redis.Z{Member: part}).Err()
+	err := c.client.ZAdd(ctx, c.partitions, redis.Z{Member: partition}).Err()
 	if err == nil {
-		c.known.Store(part, true)
+		c.hasPartitions.Store(partition, true)
 	}
 	return failed(ctx, err)
 }
 
-// scanParts reads the part of the first key, which mostly has enough records. Then it reads the next part,
-// which shows the size of parts, and then as many parts at once as should be enough.
-func (c *kvConn) scanParts(ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) error {
-	for parts, window := []string{c.part(from)}, 1; ; {
-		given, err := c.walk(ctx, c.indexesOf(parts), from, n, f, each)
-		if n -= given; err != nil || n <= 0 {
+// scanPartitions reads the partition of the first key, which mostly has enough records. Then it reads the next
+// partition, which shows the size of partitions, and then as many partitions at once as should be enough.
+func (c *kvConn) scanPartitions(ctx context.Context, from []byte, n int, f kv.Fields, each onRecord) error {
+	first := c.partition(from)
+	for partitions, window := []string{first}, 1; ; {
+		count, err := c.walk(ctx, c.indexesOf(partitions), from, n, f, each)
+		if n -= count; err != nil || n <= 0 {
 			return err
 		}
-		if len(parts) > 1 || window > 1 || parts[0] != c.part(from) {
-			window = min(n*len(parts)/max(given, 1)+1, mostParts)
+		if len(partitions) > 1 || window > 1 || partitions[0] != first {
+			window = min(n*len(partitions)/max(count, 1)+1, maxPartitions)
 		}
-		behind := parts[len(parts)-1]
-		if parts, err = c.client.ZRangeByLex(ctx, c.parts, &redis.ZRangeBy{Min: "(" + behind, Max: "+", Count: int64(window)}).Result(); err != nil || len(parts) == 0 {
+		next := &redis.ZRangeBy{Min: "(" + partitions[len(partitions)-1], Max: "+", Count: int64(window)}
+		partitions, err = c.client.ZRangeByLex(ctx, c.partitions, next).Result()
+		if err != nil || len(partitions) == 0 {
 			return failed(ctx, err)
 		}
 	}

@@ -23,11 +23,11 @@ type requestConn struct {
 }
 
 const (
-	// maxRequest is the greatest size of a request that Write keeps.
+	// maxRequest is the maximum number of bytes of a request that Write keeps.
 	maxRequest = 16 << 10
 
-	// deadlineStep is the least change of a distant deadline that is passed on. The driver sets two for each command,
-	// mostly some microseconds later than the last ones.
+	// deadlineStep is the least delay of a distant deadline that is set on the connection. The driver sets two
+	// deadlines for each command, mostly some microseconds later than the last ones.
 	deadlineStep = time.Second
 )
 
@@ -68,24 +68,25 @@ func (c *requestConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// later reports whether a deadline must be set: the present one is near, or differs by more than a small delay.
-func later(t time.Time, present *time.Time) bool {
-	if step := t.Sub(*present); step >= 0 && step < deadlineStep && time.Until(*present) > patience/2 {
+// mustSet reports whether a deadline must be set: the current one is near, or the new one is at least deadlineStep
+// later or is earlier. It stores the new deadline in current.
+func mustSet(t time.Time, current *time.Time) bool {
+	if step := t.Sub(*current); step >= 0 && step < deadlineStep && time.Until(*current) > replyTimeout/2 {
 		return false
 	}
-	*present = t
+	*current = t
 	return true
 }
 
 func (c *requestConn) SetReadDeadline(t time.Time) error {
-	if !later(t, &c.read) {
+	if !mustSet(t, &c.read) {
 		return nil
 	}
 	return c.Conn.SetReadDeadline(t)
 }
 
 func (c *requestConn) SetWriteDeadline(t time.Time) error {
-	if !later(t, &c.write) {
+	if !mustSet(t, &c.write) {
 		return nil
 	}
 	return c.Conn.SetWriteDeadline(t)

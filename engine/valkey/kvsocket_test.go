@@ -24,36 +24,36 @@ type deadlineConn struct {
 func (c *deadlineConn) SetReadDeadline(time.Time) error  { c.read++; return nil }
 func (c *deadlineConn) SetWriteDeadline(time.Time) error { c.write++; return nil }
 
-// Near deadlines are set exactly. Distant ones are set again only when they have moved by deadlineStep.
+// TestDeadlines: near deadlines are set exactly. Distant ones are set again only if they are deadlineStep later.
 func TestDeadlines(t *testing.T) {
-	under := &deadlineConn{}
-	c := &requestConn{Conn: under}
+	counter := &deadlineConn{}
+	c := &requestConn{Conn: counter}
 	now := time.Now()
 	for _, x := range []struct {
 		deadline time.Time
 		set      int
 	}{
-		{now.Add(patience), 1},
-		{now.Add(patience + time.Millisecond), 1},
-		{now.Add(patience + deadlineStep - 1), 1},
-		{now.Add(patience + deadlineStep), 2},
-		{now.Add(patience), 3}, // earlier
+		{now.Add(replyTimeout), 1},
+		{now.Add(replyTimeout + time.Millisecond), 1},
+		{now.Add(replyTimeout + deadlineStep - 1), 1},
+		{now.Add(replyTimeout + deadlineStep), 2},
+		{now.Add(replyTimeout), 3}, // earlier
 		{now.Add(time.Second), 4},
 		{now.Add(time.Second + time.Millisecond), 5}, // near
 		{time.Time{}, 6},
 		{time.Time{}, 7},
-		{now.Add(patience), 8},
+		{now.Add(replyTimeout), 8},
 	} {
-		if err := c.SetReadDeadline(x.deadline); err != nil || under.read != x.set {
-			t.Errorf("the deadline %v was set %d times, not %d; %v", x.deadline, under.read, x.set, err)
+		if err := c.SetReadDeadline(x.deadline); err != nil || counter.read != x.set {
+			t.Errorf("the deadline %v was set %d times, not %d; %v", x.deadline, counter.read, x.set, err)
 		}
-		if err := c.SetWriteDeadline(x.deadline); err != nil || under.write != x.set {
-			t.Errorf("the deadline %v of writes was set %d times, not %d; %v", x.deadline, under.write, x.set, err)
+		if err := c.SetWriteDeadline(x.deadline); err != nil || counter.write != x.set {
+			t.Errorf("the deadline %v of writes was set %d times, not %d; %v", x.deadline, counter.write, x.set, err)
 		}
 	}
 }
 
-// Small requests are sent with the read that follows, large ones at once, and all in their order.
+// TestRequestConn: Read sends a small request, Write sends a large one at once. They arrive in their order.
 func TestRequestConn(t *testing.T) {
 	client, server := net.Pipe()
 	defer client.Close()
@@ -82,7 +82,7 @@ func TestRequestConn(t *testing.T) {
 	}
 }
 
-// The driver notices that an idle connection was closed, and opens another one.
+// TestIdleConnectionsAreChecked: the driver notices that an idle connection was closed, and opens another one.
 func TestIdleConnectionsAreChecked(t *testing.T) {
 	s := openStore(t, enginetest.Lab(t, Driver(), lab.Options{Profile: "memory"}), "x", engine.Options{})
 	r, err := kvTables{s}.Table(t.Context(), kv.Table{Name: "idle", Fields: []string{"a"}, Make: true})

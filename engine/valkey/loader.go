@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -82,28 +83,39 @@ func (d docs) MarksOf(ctx context.Context, subset string, files []archive.Mark) 
 
 // Create checks that the server keeps its data.
 func (d docs) Create(ctx context.Context, subset string) error {
-	info, err := d.checkEviction(ctx)
+	nodes, err := d.masters(ctx)
 	if err != nil {
+		return failed(ctx, err)
+	}
+	if err := checkEviction(ctx, nodes); err != nil {
 		return err
 	}
-	into := map[string]string{}
-	if what := d.durability(ctx, info, into); into["appendfsync"] != always || info["aof_enabled"] != "1" {
-		d.log.Warn("a commit is not durable on this server", "durability", what)
+	level, err := d.durability(ctx, nodes, map[string]string{})
+	if err != nil {
+		return failed(ctx, err)
+	}
+	if level < synced {
+		d.log.Warn("a commit is not durable on this server", "durability", level.String())
 	}
 	return failed(ctx, d.client.SAdd(ctx, d.subsetsKey(), subset).Err())
 }
 
-// checkEviction refuses a server that evicts records. It returns the server's INFO.
-func (s *store) checkEviction(ctx context.Context) (info map[string]string, err error) {
-	text, err := s.client.Info(ctx).Result()
-	if err != nil {
-		return nil, failed(ctx, err)
+// checkEviction refuses a server, or a cluster with a node, that evicts records.
+func checkEviction(ctx context.Context, nodes []*redis.Client) error {
+	for _, node := range nodes {
+		text, err := node.Info(ctx, "memory").Result()
+		if err != nil {
+			return failed(ctx, err)
+		}
+		info := fields(text)
+		if policy := info["maxmemory_policy"]; info["maxmemory"] != "0" && policy != "noeviction" && policy != "" {
+			return &fault.Error{
+				Setting: "maxmemory-policy of " + node.Options().Addr, Problem: policy + " evicts records when memory is short",
+				Cure: "set it to noeviction, or maxmemory to 0",
+			}
+		}
 	}
-	info = fields(text)
-	if policy := info["maxmemory_policy"]; info["maxmemory"] != "0" && policy != "noeviction" && policy != "" {
-		return nil, &fault.Error{Setting: "maxmemory-policy", Problem: policy + " evicts records when memory is short", Cure: "set it to noeviction, or maxmemory to 0"}
-	}
-	return info, nil
+	return nil
 }
 
 // attempt is a commit in flight; see the package comment.
@@ -112,10 +124,10 @@ type attempt struct {
 	subset  string
 	token   string
 	version int64    // version from which it starts
-	ids     []string // ids that it writes
+	entries []string // ids that it writes or removes, see parseEntry
 }
 
-// Begin first completes commits that count already.
+// Begin first completes visible commits that are not in place.
 func (d docs) Begin(ctx context.Context, subset string) (context.Context, docengine.Commit, error) {
 	h, err := d.readHead(ctx, subset)
 	return ctx, &attempt{docs: d, subset: subset, token: rand.Text(), version: h.version}, err
@@ -135,19 +147,30 @@ func (t *attempt) Announce(ctx context.Context, all []docengine.Change) error {
 		for _, id := range all[i].IDs {
 			id = t.id(id)
 			if all[i].Removed {
-				id = goneMark + id
+				id = removedMark + id
 			}
-			t.ids = append(t.ids, id)
+			t.entries = append(t.entries, id)
 		}
 	}
-	return t.client.HSet(ctx, t.subsetKey("tries", t.subset), t.token, formatTry(t.version, t.ids)).Err()
+	return t.client.HSet(ctx, t.subsetKey("tries", t.subset), t.token, formatTry(t.version, t.entries)).Err()
 }
 
-// goneMark is the prefix of an id whose payload a commit removes.
-const goneMark = "-"
-
-// Remove does nothing before the commit is visible.
-func (*attempt) Remove(context.Context, *record.LineType, []string) error { return nil }
+// Remove writes a stage key for each id. When the commit is visible, the payload of the id is removed together with
+// its stage key, and therefore only once.
+func (t *attempt) Remove(ctx context.Context, _ *record.LineType, ids []string) error {
+	for some := range slices.Chunk(ids, chunk) {
+		_, err := t.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for _, id := range some {
+				p.Set(ctx, t.stage(t.token, t.id(id)), "", 0)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // Write writes payloads as stage keys.
 func (t *attempt) Write(ctx context.Context, _ *record.LineType, docs []docengine.Document) error {
@@ -170,7 +193,8 @@ func (t *attempt) Publish(ctx context.Context, catalog []byte, done []archive.Ma
 		}
 		args = append(args, m.Digest, text)
 	}
-	n, err := commit.Run(ctx, t.client, []string{t.subsetKey("head", t.subset), t.subsetKey("marks", t.subset)}, args...).Int()
+	keys := []string{t.subsetKey("head", t.subset), t.subsetKey("marks", t.subset)}
+	n, err := commit.Run(ctx, t.client, keys, args...).Int()
 	if err != nil || n == 0 {
 		return 0, err
 	}
@@ -189,7 +213,7 @@ func (t *attempt) End(ctx context.Context, visible bool, err error) error {
 	case visible:
 		t.finish(after)
 	case err == nil: // another commit was first
-		err = t.drop(after, t.subset, t.token, t.ids)
+		err = t.drop(after, t.subset, t.token, t.entries)
 	default:
 		t.abandon(after)
 	}
@@ -205,7 +229,7 @@ func (t *attempt) abandon(ctx context.Context) {
 	if h, err := t.head(ctx, t.subset); err != nil || h.token == t.token {
 		return
 	}
-	if err := t.drop(ctx, t.subset, t.token, t.ids); err != nil {
+	if err := t.drop(ctx, t.subset, t.token, t.entries); err != nil {
 		t.log.Warn("a failed commit was not removed; the next commit removes it", "subset", t.subset, "error", err)
 	}
 }

@@ -51,7 +51,10 @@ func tuned(bytes int64) map[string]string {
 }
 
 func memory(bytes int64) map[string]string {
-	return map[string]string{"appendonly": "no", "save": "", "maxmemory": strconv.FormatInt(bytes/4*3, 10), "maxmemory-policy": "noeviction"}
+	return map[string]string{
+		"appendonly": "no", "save": "",
+		"maxmemory": strconv.FormatInt(bytes/4*3, 10), "maxmemory-policy": "noeviction",
+	}
 }
 
 // program returns the installed server, preferably Valkey.
@@ -78,7 +81,8 @@ func start(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	}
 	args := []string{path, config(n), "--bind", n.Host, "--dir", n.Dir, "--daemonize", "no"}
 	if c.TLS {
-		args = append(args, "--port", "0", "--tls-port", strconv.Itoa(n.Ports["client"]), "--tls-cluster", "yes", "--tls-auth-clients", "optional",
+		args = append(args, "--port", "0", "--tls-port", strconv.Itoa(n.Ports["client"]),
+			"--tls-cluster", "yes", "--tls-auth-clients", "optional",
 			"--tls-ca-cert-file", c.CA(), "--tls-cert-file", n.Certificate(), "--tls-key-file", n.Certificate())
 	} else {
 		args = append(args, "--port", strconv.Itoa(n.Ports["client"]))
@@ -87,7 +91,8 @@ func start(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 		args = append(args, "--"+name, c.Settings[name])
 	}
 	if len(c.Nodes) > 1 {
-		args = append(args, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-port", strconv.Itoa(n.Ports["bus"]),
+		args = append(args, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf",
+			"--cluster-port", strconv.Itoa(n.Ports["bus"]),
 			"--cluster-announce-ip", n.Host, // otherwise the others would connect to the address of its connections
 			"--cluster-node-timeout", "5000")
 	}
@@ -102,12 +107,15 @@ func reach(c *launch.Cluster, n *launch.Node, ask func(c *redis.Client) error) e
 	if err != nil {
 		return err
 	}
-	client := redis.NewClient(&redis.Options{Addr: host(n), Password: c.Password, TLSConfig: secure, ContextTimeoutEnabled: true, MaxRetries: -1, DisableIdentity: true})
+	client := redis.NewClient(&redis.Options{
+		Addr: host(n), Password: c.Password, TLSConfig: secure,
+		ContextTimeoutEnabled: true, MaxRetries: -1, DisableIdentity: true,
+	})
 	return errors.Join(ask(client), client.Close())
 }
 
-// ready reads a missing key: a server that still reads its log refuses that. A node of a formed cluster
-// must have joined it. Whether it then serves also depends on the other nodes, which may be down.
+// ready checks that a node has read its data and answers. It does not check the cluster, because a cluster also
+// depends on the other nodes, which may be down.
 func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 	return reach(c, n, func(c *redis.Client) error {
 		text, err := c.Info(ctx, "persistence").Result()
@@ -130,7 +138,7 @@ func form(ctx context.Context, c *launch.Cluster) error {
 	if len(c.Nodes) == 1 {
 		return nil
 	}
-	ctx, stop := context.WithTimeout(ctx, patience)
+	ctx, stop := context.WithTimeout(ctx, replyTimeout)
 	defer stop()
 	for i := range c.Nodes {
 		first, last := slots*i/len(c.Nodes), slots*(i+1)/len(c.Nodes)-1
@@ -169,7 +177,8 @@ func joined(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 		}
 		info := fields(text)
 		if info["cluster_state"] != "ok" || info["cluster_known_nodes"] != strconv.Itoa(nodes) {
-			return fmt.Errorf("node at %s: cluster_state %s, %s nodes", host(n), info["cluster_state"], info["cluster_known_nodes"])
+			state, known := info["cluster_state"], info["cluster_known_nodes"]
+			return fmt.Errorf("node at %s: cluster_state %s, %s nodes", host(n), state, known)
 		}
 		return nil
 	})
@@ -210,11 +219,12 @@ var infoTotals = []struct { //nolint:gochecknoglobals // a constant table
 	{"used_cpu_sys_main_thread", "ms", 1000},
 }
 
-// ofEach are the totals that are also reported for each node of a cluster. They show whether all nodes answer a scan.
-var ofEach = []string{"total_commands_processed", "total_reads_processed"} //nolint:gochecknoglobals // a constant
+// nodeTotals are the totals that are also reported for each node of a cluster. They show whether all nodes answer a
+// scan.
+var nodeTotals = []string{"total_commands_processed", "total_reads_processed"} //nolint:gochecknoglobals // a constant
 
-// metrics adds up the counts of the nodes with slots. Clients wait only for the thread, so there are no
-// sessions to report.
+// metrics adds up the counts of the nodes with slots. It reports no waiting sessions, because clients wait only for
+// the server's thread.
 func (s *store) metrics(ctx context.Context) (m engine.Metrics, err error) {
 	nodes, err := s.masters(ctx)
 	if err != nil {
@@ -231,7 +241,7 @@ func (s *store) metrics(ctx context.Context) (m engine.Metrics, err error) {
 			if v, err := strconv.ParseFloat(info[t.name], 64); err == nil {
 				sums[t.name] += v * t.factor
 				reported[t.name] = true
-				if len(nodes) > 1 && slices.Contains(ofEach, t.name) {
+				if len(nodes) > 1 && slices.Contains(nodeTotals, t.name) {
 					m.Totals = append(m.Totals, engine.Total{Name: t.name + " at " + node.Options().Addr, Value: v})
 				}
 			}

@@ -7,7 +7,7 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
-// TestTLS reaches a server and a cluster, whose clients are sent from node to node.
+// TestTLS connects to a server and to a cluster, which redirects its clients to other nodes.
 func TestTLS(t *testing.T) {
 	enginetest.NotUnderRace(t)
 	enginetest.RunTLS(t, Driver(), lab.Options{Memory: 1 << 30})

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"net"
 	"net/url"
 	"strconv"
 	"strings"
@@ -35,8 +37,10 @@ func Driver() engine.Driver {
 			{Name: "inflight", Default: "4", Help: "batches of one query in flight at once"},
 			{Name: "db", Default: "0", Help: "number of the database; a cluster has one"},
 			{Name: "seeds", Help: "further nodes of a cluster from which to learn its slots: host:port, separated by commas"},
-			{Name: "pipeline", Default: "0", Help: "records under keys: number of connections that the reads and writes of all workers share, with many in flight on each; 0 = one connection for each worker"},
-			{Name: "prefix", Default: "7", Help: "records under keys, layout clustered: number of bytes of a key that name its part, set when the table is created"},
+			{Name: "pipeline", Default: "0", Help: "records under keys: number of connections that the reads and writes of all workers share, " +
+				"with many in flight on each; 0 = one connection for each worker"},
+			{Name: "prefix", Default: "7", Help: "records under keys, layout clustered: number of bytes of a key that name its partition, " +
+				"set when the table is created"},
 		}...),
 		Abilities: []any{archive.Offer{
 			Designs: map[design.Name][]flavour.Name{design.KeyValue: {flavour.KeysNative}},
@@ -64,7 +68,8 @@ func parse(u *url.URL) (settings, error) {
 	v := d.Values(u)
 	s := settings{
 		namespace: strings.Trim(u.Path, "/"), user: u.User.Username(),
-		batch: v.Int("batch", 1, 100_000), inflight: v.Int("inflight", 1, 1000), db: v.Int("db", 0, 1<<20), pipeline: v.Int("pipeline", 0, 1024), prefixBytes: v.Int("prefix", 1, 1024),
+		batch: v.Int("batch", 1, 100_000), inflight: v.Int("inflight", 1, 1000), db: v.Int("db", 0, 1<<20),
+		pipeline: v.Int("pipeline", 0, 1024), prefixBytes: v.Int("prefix", 1, 1024),
 	}
 	s.password, _ = u.User.Password()
 	if u.Opaque != "" {
@@ -72,10 +77,15 @@ func parse(u *url.URL) (settings, error) {
 	}
 	for _, c := range s.namespace {
 		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.", c) {
-			v.Refuse("namespace", strconv.Quote(s.namespace)+" has a letter that keys of an archive must not begin with", "use letters, digits, '_', '-' and '.'")
+			problem := strconv.Quote(s.namespace) + " contains a character that is not allowed"
+			v.Refuse("namespace", problem, "use letters, digits, '_', '-' and '.'")
 		}
 	}
-	s.nodes = append([]string{cmp.Or(u.Hostname(), "localhost") + ":" + cmp.Or(u.Port(), "6379")}, v.List("seeds")...)
+	host := net.JoinHostPort(cmp.Or(u.Hostname(), "localhost"), cmp.Or(u.Port(), "6379"))
+	s.nodes = append([]string{host}, v.List("seeds")...)
+	if len(s.nodes) > 1 && s.db != 0 { // the driver would use database 0
+		v.Refuse("db", "is given for a cluster, which has only one database", "leave it out, or leave out seeds")
+	}
 	if v.Err != nil {
 		return s, v.Err
 	}
@@ -85,15 +95,15 @@ func parse(u *url.URL) (settings, error) {
 }
 
 const (
-	giveUp   = 5 * time.Second  // limit for connecting
-	patience = 60 * time.Second // limit for a reply; a server that writes its log may be slow
+	connectTimeout = 5 * time.Second
+	replyTimeout   = 60 * time.Second // a server that writes its log may be slow
 )
 
 // options for the driver. Commands end with their context.
 func (s *settings) options() *redis.UniversalOptions {
 	o := &redis.UniversalOptions{
 		Addrs: s.nodes, Username: s.user, Password: s.password, DB: s.db,
-		DialTimeout: giveUp, ReadTimeout: patience, WriteTimeout: patience, ContextTimeoutEnabled: true,
+		DialTimeout: connectTimeout, ReadTimeout: replyTimeout, WriteTimeout: replyTimeout, ContextTimeoutEnabled: true,
 		ClientName: "barograph", DisableIdentity: true,
 	}
 	o.TLSConfig = s.secure
@@ -141,8 +151,8 @@ func (s *store) connect(ctx context.Context) error {
 		s.client = one
 		return nil
 	}
-	if closed := one.Close(); err == nil {
-		err = closed
+	if closeErr := one.Close(); err == nil {
+		err = closeErr
 	}
 	if err != nil && len(s.nodes) == 1 {
 		return err
@@ -176,7 +186,8 @@ func (s *store) Open(_ context.Context, d design.Name) (archive.Archive, error) 
 // about returns the server's version and the durability of a commit.
 func (s *store) about(ctx context.Context) (engine.About, error) {
 	a := engine.About{Settings: map[string]string{
-		"driver": "github.com/redis/go-redis/v9", "batch": strconv.Itoa(s.batch), "inflight": strconv.Itoa(s.inflight), "pipeline": strconv.Itoa(s.pipeline), "nodes": "1",
+		"driver": "github.com/redis/go-redis/v9", "batch": strconv.Itoa(s.batch), "inflight": strconv.Itoa(s.inflight),
+		"pipeline": strconv.Itoa(s.pipeline), "nodes": "1",
 	}}
 	text, err := s.client.Info(ctx).Result()
 	if err != nil {
@@ -187,11 +198,11 @@ func (s *store) about(ctx context.Context) (engine.About, error) {
 	if v := info["valkey_version"]; v != "" {
 		a.Product, a.Version = "Valkey", v
 	}
+	masters, err := s.masters(ctx)
+	if err != nil {
+		return a, failed(ctx, err)
+	}
 	if s.cluster != nil {
-		masters, err := s.masters(ctx)
-		if err != nil {
-			return a, failed(ctx, err)
-		}
 		a.Settings["nodes"] = fmt.Sprintf("cluster of %d", len(masters))
 	}
 	for _, name := range []string{"maxmemory", "maxmemory_policy", "io_threads_active"} {
@@ -199,36 +210,74 @@ func (s *store) about(ctx context.Context) (engine.About, error) {
 			a.Settings[name] = v
 		}
 	}
-	if a.Acknowledged = s.durability(ctx, info, a.Settings); info["aof_enabled"] == "1" {
-		a.Flushed = a.Settings["appendfsync"] == always
+	level, err := s.durability(ctx, masters, a.Settings)
+	if err != nil {
+		return a, failed(ctx, err)
+	}
+	a.Acknowledged, a.Flushed = level.String(), level == synced
+	if level > snapshots {
 		a.Promises = engine.Promises() // each key has one node, which writes its log before it answers
 	}
 	return a, nil
 }
 
-// durability describes the durability of a commit in words, and records the settings that determine it. It
-// does not repeat the query on a server that does not report its settings.
-func (s *store) durability(ctx context.Context, info, into map[string]string) string {
-	for _, name := range []string{"appendonly", "appendfsync", "save"} {
-		if v, err := s.client.ConfigGet(ctx, name).Result(); err == nil {
-			into[name] = v[name]
+// durability is what a server guarantees about a commit, from the weakest to the strongest guarantee.
+type durability int
+
+const (
+	volatile   durability = iota // no persistence
+	snapshots                    // occasional snapshots
+	logged                       // a log; the server does not report its settings
+	buffered                     // a log that the system writes to the disk
+	eachSecond                   // a log that is synced each second
+	synced                       // a log that is synced before each reply
+)
+
+// String describes the guarantee.
+func (d durability) String() string {
+	return [...]string{
+		"none: all is lost with the process",
+		"snapshots: what came after the last one is lost with the process",
+		"a log is kept; the server does not report when it is synced",
+		"every commit outlives the process; what the system has not written is lost with the machine",
+		"every commit outlives the process; the last second is lost with the machine",
+		"every commit is on disk",
+	}[d]
+}
+
+// durability returns the guarantee of the weakest node, and stores the settings that determine it in into.
+func (s *store) durability(ctx context.Context, nodes []*redis.Client, into map[string]string) (durability, error) {
+	weakest := durability(-1)
+	for _, node := range nodes {
+		text, err := node.Info(ctx, "persistence").Result()
+		if err != nil {
+			return volatile, err
+		}
+		settings := map[string]string{}
+		for _, name := range []string{"appendonly", "appendfsync", "save"} {
+			if v, err := node.ConfigGet(ctx, name).Result(); err == nil { // a server may refuse to report its settings
+				settings[name] = v[name]
+			}
+		}
+		d := logged
+		switch {
+		case fields(text)["aof_enabled"] != "1" && settings["save"] == "":
+			d = volatile
+		case fields(text)["aof_enabled"] != "1":
+			d = snapshots
+		case settings["appendfsync"] == always:
+			d = synced
+		case settings["appendfsync"] == "everysec":
+			d = eachSecond
+		case settings["appendfsync"] == "no":
+			d = buffered
+		}
+		if weakest < 0 || d < weakest {
+			weakest = d
+			maps.Copy(into, settings)
 		}
 	}
-	switch {
-	case info["aof_enabled"] != "1" && into["save"] == "":
-		return "none: all is lost with the process"
-	case info["aof_enabled"] != "1":
-		return "snapshots: what came after the last one is lost with the process"
-	}
-	switch into["appendfsync"] {
-	case always:
-		return "every commit is on disk"
-	case "everysec":
-		return "every commit outlives the process; the last second is lost with the machine"
-	case "no":
-		return "every commit outlives the process; what the system has not written is lost with the machine"
-	}
-	return "a log is kept; the server does not tell when it is synced"
+	return max(weakest, volatile), nil
 }
 
 const always = "always" // appendfsync

@@ -11,20 +11,20 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
-// namespaces makes fresh archives on one server.
+// namespaces creates empty archives on one server.
 type namespaces struct {
 	server *lab.Lab
-	made   atomic.Int64
+	number atomic.Int64 // of the last namespace
 }
 
-// url names an archive that holds nothing.
+// url returns the URL of an empty archive.
 func (n *namespaces) url(t testing.TB) string {
 	t.Helper()
 	u, err := url.Parse(n.server.URL())
 	if err != nil {
 		t.Fatal(err)
 	}
-	u.Path = "/test_" + strconv.FormatInt(n.made.Add(1), 10)
+	u.Path = "/test_" + strconv.FormatInt(n.number.Add(1), 10)
 	return u.String()
 }
 
@@ -44,21 +44,20 @@ func TestConformance(t *testing.T) {
 	enginetest.Run(t, n.config())
 }
 
-// TestThreeNodes is the whole suite on a cluster of three masters.
+// TestThreeNodes runs the complete suite on a cluster of three masters.
 func TestThreeNodes(t *testing.T) {
 	enginetest.NotUnderRace(t)
 	n := namespaces{server: enginetest.Lab(t, valkey.Driver(), lab.Options{Profile: "tuned", Nodes: 3})}
 	enginetest.Run(t, n.config())
 }
 
-// TestServerDiesAndTwoLoad kills the server, not the client; its commits are
-// durable under the profile tuned alone.
+// TestServerDiesAndTwoLoad kills the server, not the client. Its commits are durable only with the profile tuned.
 func TestServerDiesAndTwoLoad(t *testing.T) {
 	n := namespaces{server: enginetest.Lab(t, valkey.Driver(), lab.Options{Profile: "tuned"})}
 	enginetest.RunServer(t, n.config(), n.server)
 }
 
-// TestFullDisk gives the server a small file system.
+// TestFullDisk runs the server on a small file system.
 func TestFullDisk(t *testing.T) {
 	enginetest.RunFullServer(t, valkey.Driver(), lab.Options{Profile: "tuned"}, func(l *lab.Lab) enginetest.Config {
 		n := namespaces{server: l}

@@ -415,8 +415,8 @@ func (d *LazyCurves) markScorecard() error {
 		if vars := d.c.q.Header[record.FcstVar]; len(vars) == 1 && !slices.Contains(d.c.curveFields(), "fcst_var") {
 			s.Name = strings.TrimSpace(d.Stat + " " + vars[0] + " " + s.Name)
 		}
-		for k, p := range d.places[i] {
-			mark, err := d.mark(s, k, p)
+		for k := range d.places[i] {
+			mark, err := d.mark(i, k)
 			if err != nil {
 				return err
 			}
@@ -426,8 +426,9 @@ func (d *LazyCurves) markScorecard() error {
 	return nil
 }
 
-// mark is the mark of a point of a scorecard.
-func (d *LazyCurves) mark(s *run.Series, k int, p point) (int, error) {
+// mark is the mark of point k of series i of a scorecard.
+func (d *LazyCurves) mark(i, k int) (int, error) {
+	s := &d.Series[i]
 	if s.Records[k] < minScorecardCases {
 		return run.MarkTooFew, nil
 	}
@@ -439,7 +440,7 @@ func (d *LazyCurves) mark(s *run.Series, k int, p point) (int, error) {
 		case s.Low[k] > 0 || s.High[k] < 0:
 			how = run.MarkBetter
 		}
-	} else if values, err := d.perCase(stat.Diff, p); err != nil {
+	} else if values, err := d.perCase(stat.Diff, d.places[i][k]); err != nil {
 		return 0, err
 	} else if sure := stat.MeanDifferenceConfidence(values); sure >= 0.99 {
 		how = 2 * run.MarkBetter
@@ -450,15 +451,19 @@ func (d *LazyCurves) mark(s *run.Series, k int, p point) (int, error) {
 	if how == 0 || !ok || math.IsNaN(perfect) {
 		return 0, nil
 	}
-	a, err := d.value("", point{rows: p.rows})
-	if err != nil {
-		return 0, err
-	}
-	b, err := d.value("", point{rows: p.baselineRows})
+	a, b, err := d.Operands(i, k)
 	if math.Abs(a-perfect) > math.Abs(b-perfect) {
 		how = -how
 	}
 	return how, err
+}
+
+// Operands returns the values whose difference is point k of series i: that of the candidate and that of the baseline.
+func (d *LazyCurves) Operands(i, k int) (candidate, baseline float64, err error) {
+	if candidate, err = d.value("", point{rows: d.places[i][k].rows}); err == nil {
+		baseline, err = d.value("", point{rows: d.places[i][k].baselineRows})
+	}
+	return candidate, baseline, err
 }
 
 // MergeScorecards appends the rows of another scorecard to to. It reports false and changes nothing if one of them is no
