@@ -203,5 +203,8 @@ func (s *suite) awkwardTimes(t *testing.T) {
 		q.Lead = []int32{-6 * hour, 90, 999 * hour}
 		qs = append(qs, q)
 	}
+	q := everything("a", b.Type)
+	q.Name, q.TimeFilter = "hours before 1970", question.TimeFilter{ValidHour: []int{0}, InitHour: []int{9, 23}}
+	qs = append(qs, q)
 	s.prove(t, h, files, qs...)
 }

@@ -1,6 +1,10 @@
 package flavour
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/barograph/barograph/query/question"
+)
 
 // timeFilter writes the conditions on the hours of valid and initialization time and on the
 // initialization time itself. valid is the column of the valid time, validEpoch and initEpoch are
@@ -31,7 +35,7 @@ func (p *builder) hours(column, epoch string, hours []int) string {
 	if p.flavour == MetviewerSQL && p.d.Hour != nil {
 		return oneOf(p.d, p.d.Hour(column), hours, strconv.Itoa)
 	}
-	e := "(" + epoch + ")"
+	e := "(" + epoch + " + " + strconv.Itoa(-question.Year1) + ")"
 	return oneOf(p.d, p.d.modulo(e, "86400")+" - "+p.d.modulo(e, "3600"), hours, func(h int) string { return strconv.Itoa(3600 * h) })
 }
 

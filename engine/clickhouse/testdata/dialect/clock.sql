@@ -22,8 +22,8 @@ SELECT h.vx_mask, ld.fcst_init_beg, ld.fcst_valid_beg, ld.fcst_lead, h.model, h.
      AND h.vx_mask = 'G2/NHX'
      AND ld.fcst_valid_beg IN (toDateTime64('2018-01-01 00:00:00', 0, 'UTC'), toDateTime64('2018-01-01 06:00:00', 0, 'UTC'), toDateTime64('2018-01-01 12:00:00', 0, 'UTC'), toDateTime64('2018-01-01 18:00:00', 0, 'UTC'), toDateTime64('2018-01-02 00:00:00', 0, 'UTC'), toDateTime64('2018-01-02 06:00:00', 0, 'UTC'), toDateTime64('2018-01-02 12:00:00', 0, 'UTC'), toDateTime64('2018-01-02 18:00:00', 0, 'UTC'), toDateTime64('2018-01-03 00:00:00', 0, 'UTC'), toDateTime64('2018-01-03 06:00:00', 0, 'UTC'), toDateTime64('2018-01-03 12:00:00', 0, 'UTC'), toDateTime64('2018-01-03 18:00:00', 0, 'UTC'), toDateTime64('2018-01-04 00:00:00', 0, 'UTC'), toDateTime64('2018-01-04 06:00:00', 0, 'UTC'), toDateTime64('2018-01-04 12:00:00', 0, 'UTC'), toDateTime64('2018-01-04 18:00:00', 0, 'UTC'))
      AND ld.fcst_lead IN (0, 6, … 49 more, 279bbd35a80a9b98 …, 372, 384)
-     AND (toUnixTimestamp64Second(ld.fcst_valid_beg)) % 86400 - (toUnixTimestamp64Second(ld.fcst_valid_beg)) % 3600 IN (0, 21600)
-     AND (toUnixTimestamp64Second(ld.fcst_init_beg)) % 86400 - (toUnixTimestamp64Second(ld.fcst_init_beg)) % 3600 IN (43200)
+     AND (toUnixTimestamp64Second(ld.fcst_valid_beg) + 62135596800) % 86400 - (toUnixTimestamp64Second(ld.fcst_valid_beg) + 62135596800) % 3600 IN (0, 21600)
+     AND (toUnixTimestamp64Second(ld.fcst_init_beg) + 62135596800) % 86400 - (toUnixTimestamp64Second(ld.fcst_init_beg) + 62135596800) % 3600 IN (43200)
      AND ld.fcst_init_beg BETWEEN toDateTime64('2018-01-01 00:00:00', 0, 'UTC') AND toDateTime64('2018-01-02 00:00:00', 0, 'UTC')
      AND ld.stat_header_id = h.stat_header_id
    ORDER BY ld.fcst_valid_beg, ld.fcst_init_beg, h.fcst_lev, ld.fcst_lead, h.vx_mask
@@ -38,8 +38,8 @@ SELECT h.vx_mask, ld.fcst_init_beg, ld.fcst_valid_beg, ld.fcst_lead, h.model, h.
      AND ld.fcst_valid_beg BETWEEN toDateTime64('2018-01-01 00:00:00', 0, 'UTC') AND toDateTime64('2018-01-04 18:00:00', 0, 'UTC')
      AND (toUnixTimestamp64Second(ld.fcst_valid_beg) - 1514764800) % 21600 = 0
      AND ld.fcst_lead IN (0, 6, … 49 more, 279bbd35a80a9b98 …, 372, 384)
-     AND (toUnixTimestamp64Second(ld.fcst_valid_beg)) % 86400 - (toUnixTimestamp64Second(ld.fcst_valid_beg)) % 3600 IN (0, 21600)
-     AND (toUnixTimestamp64Second(ld.fcst_init_beg)) % 86400 - (toUnixTimestamp64Second(ld.fcst_init_beg)) % 3600 IN (43200)
+     AND (toUnixTimestamp64Second(ld.fcst_valid_beg) + 62135596800) % 86400 - (toUnixTimestamp64Second(ld.fcst_valid_beg) + 62135596800) % 3600 IN (0, 21600)
+     AND (toUnixTimestamp64Second(ld.fcst_init_beg) + 62135596800) % 86400 - (toUnixTimestamp64Second(ld.fcst_init_beg) + 62135596800) % 3600 IN (43200)
      AND ld.fcst_init_beg BETWEEN toDateTime64('2018-01-01 00:00:00', 0, 'UTC') AND toDateTime64('2018-01-02 00:00:00', 0, 'UTC')
      AND ld.stat_header_id = h.stat_header_id
    ORDER BY ld.fcst_valid_beg, ld.fcst_init_beg, h.fcst_lev, ld.fcst_lead, h.vx_mask
@@ -54,8 +54,8 @@ SELECT h.vx_mask, ld.fcst_init_beg, ld.fcst_valid_beg, ld.fcst_lead, h.model, h.
      AND toUnixTimestamp64Second(ld.fcst_valid_beg) BETWEEN 1514764800 AND 1515088800
      AND (toUnixTimestamp64Second(ld.fcst_valid_beg) - 1514764800) % 21600 = 0
      AND ld.fcst_lead IN (0, 6, … 49 more, 279bbd35a80a9b98 …, 372, 384)
-     AND (toUnixTimestamp64Second(ld.fcst_valid_beg)) % 86400 - (toUnixTimestamp64Second(ld.fcst_valid_beg)) % 3600 IN (0, 21600)
-     AND (toUnixTimestamp64Second(ld.fcst_init_beg)) % 86400 - (toUnixTimestamp64Second(ld.fcst_init_beg)) % 3600 IN (43200)
+     AND (toUnixTimestamp64Second(ld.fcst_valid_beg) + 62135596800) % 86400 - (toUnixTimestamp64Second(ld.fcst_valid_beg) + 62135596800) % 3600 IN (0, 21600)
+     AND (toUnixTimestamp64Second(ld.fcst_init_beg) + 62135596800) % 86400 - (toUnixTimestamp64Second(ld.fcst_init_beg) + 62135596800) % 3600 IN (43200)
      AND ld.fcst_init_beg BETWEEN toDateTime64('2018-01-01 00:00:00', 0, 'UTC') AND toDateTime64('2018-01-02 00:00:00', 0, 'UTC')
      AND ld.stat_header_id = h.stat_header_id
    ORDER BY ld.fcst_valid_beg, ld.fcst_init_beg, h.fcst_lev, ld.fcst_lead, h.vx_mask
@@ -69,8 +69,8 @@ SELECT r.vx_mask, r.fcst_valid_epoch - d_fcst_lead, r.fcst_valid_epoch, d_fcst_l
      AND r.vx_mask = 'G2/NHX'
      AND r.fcst_valid_beg IN ('2018-01-01T00:00:00Z', '2018-01-01T06:00:00Z', … 12 more, 159d862343079b75 …, '2018-01-04T12:00:00Z', '2018-01-04T18:00:00Z')
      AND d_fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (r.fcst_valid_epoch) % 86400 - (r.fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (r.fcst_valid_epoch - d_fcst_lead) % 86400 - (r.fcst_valid_epoch - d_fcst_lead) % 3600 IN (43200)
+     AND (r.fcst_valid_epoch + 62135596800) % 86400 - (r.fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (r.fcst_valid_epoch - d_fcst_lead + 62135596800) % 86400 - (r.fcst_valid_epoch - d_fcst_lead + 62135596800) % 3600 IN (43200)
      AND r.fcst_valid_epoch - d_fcst_lead BETWEEN 1514764800 AND 1514851200
    ORDER BY r.fcst_valid_epoch, r.fcst_valid_epoch - d_fcst_lead, r.fcst_lev, d_fcst_lead, r.vx_mask
 
@@ -84,8 +84,8 @@ SELECT r.vx_mask, r.fcst_valid_epoch - d_fcst_lead, r.fcst_valid_epoch, d_fcst_l
      AND r.fcst_valid_beg BETWEEN '2018-01-01T00:00:00Z' AND '2018-01-04T18:00:00Z'
      AND (r.fcst_valid_epoch - 1514764800) % 21600 = 0
      AND d_fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (r.fcst_valid_epoch) % 86400 - (r.fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (r.fcst_valid_epoch - d_fcst_lead) % 86400 - (r.fcst_valid_epoch - d_fcst_lead) % 3600 IN (43200)
+     AND (r.fcst_valid_epoch + 62135596800) % 86400 - (r.fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (r.fcst_valid_epoch - d_fcst_lead + 62135596800) % 86400 - (r.fcst_valid_epoch - d_fcst_lead + 62135596800) % 3600 IN (43200)
      AND r.fcst_valid_epoch - d_fcst_lead BETWEEN 1514764800 AND 1514851200
    ORDER BY r.fcst_valid_epoch, r.fcst_valid_epoch - d_fcst_lead, r.fcst_lev, d_fcst_lead, r.vx_mask
 
@@ -98,8 +98,8 @@ SELECT r.vx_mask, r.fcst_valid_epoch - d_fcst_lead, r.fcst_valid_epoch, d_fcst_l
      AND r.vx_mask = 'G2/NHX'
      AND r.fcst_valid_epoch IN (1514764800, 1514786400, … 12 more, f8c32e648e87857b …, 1515067200, 1515088800)
      AND d_fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (r.fcst_valid_epoch) % 86400 - (r.fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (r.fcst_valid_epoch - d_fcst_lead) % 86400 - (r.fcst_valid_epoch - d_fcst_lead) % 3600 IN (43200)
+     AND (r.fcst_valid_epoch + 62135596800) % 86400 - (r.fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (r.fcst_valid_epoch - d_fcst_lead + 62135596800) % 86400 - (r.fcst_valid_epoch - d_fcst_lead + 62135596800) % 3600 IN (43200)
      AND r.fcst_valid_epoch - d_fcst_lead BETWEEN 1514764800 AND 1514851200
    ORDER BY r.fcst_valid_epoch, r.fcst_valid_epoch - d_fcst_lead, r.fcst_lev, d_fcst_lead, r.vx_mask
 
@@ -113,8 +113,8 @@ SELECT r.vx_mask, r.fcst_valid_epoch - d_fcst_lead, r.fcst_valid_epoch, d_fcst_l
      AND r.fcst_valid_epoch BETWEEN 1514764800 AND 1515088800
      AND (r.fcst_valid_epoch - 1514764800) % 21600 = 0
      AND d_fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (r.fcst_valid_epoch) % 86400 - (r.fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (r.fcst_valid_epoch - d_fcst_lead) % 86400 - (r.fcst_valid_epoch - d_fcst_lead) % 3600 IN (43200)
+     AND (r.fcst_valid_epoch + 62135596800) % 86400 - (r.fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (r.fcst_valid_epoch - d_fcst_lead + 62135596800) % 86400 - (r.fcst_valid_epoch - d_fcst_lead + 62135596800) % 3600 IN (43200)
      AND r.fcst_valid_epoch - d_fcst_lead BETWEEN 1514764800 AND 1514851200
    ORDER BY r.fcst_valid_epoch, r.fcst_valid_epoch - d_fcst_lead, r.fcst_lev, d_fcst_lead, r.vx_mask
 
@@ -123,8 +123,8 @@ SELECT r.vx_mask, r.fcst_valid_epoch - d_fcst_lead, r.fcst_valid_epoch, d_fcst_l
   FROM "a/doc_sal1l2" AS r ARRAY JOIN r.data.fcst_lead AS d_fcst_lead, r.data.oabar AS d_oabar, r.data.fabar AS d_fabar, r.data.ooabar AS d_ooabar, r.data.foabar AS d_foabar, r.data.ffabar AS d_ffabar, r.data.total AS d_total
    WHERE r.id IN ('DD::V01::SAL1L2::a::GFS::G2/NHX::HGT::GFS::P1000::1514764800', 'DD::V01::SAL1L2::a::GFS::G2/NHX::HGT::GFS::P1000::1514786400', … 12 more, 4b3d5e491e42f88b …, 'DD::V01::SAL1L2::a::GFS::G2/NHX::HGT::GFS::P1000::1515067200', 'DD::V01::SAL1L2::a::GFS::G2/NHX::HGT::GFS::P1000::1515088800')
      AND d_fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (r.fcst_valid_epoch) % 86400 - (r.fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (r.fcst_valid_epoch - d_fcst_lead) % 86400 - (r.fcst_valid_epoch - d_fcst_lead) % 3600 IN (43200)
+     AND (r.fcst_valid_epoch + 62135596800) % 86400 - (r.fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (r.fcst_valid_epoch - d_fcst_lead + 62135596800) % 86400 - (r.fcst_valid_epoch - d_fcst_lead + 62135596800) % 3600 IN (43200)
      AND r.fcst_valid_epoch - d_fcst_lead BETWEEN 1514764800 AND 1514851200
    ORDER BY r.fcst_valid_epoch, r.fcst_valid_epoch - d_fcst_lead, r.fcst_lev, d_fcst_lead, r.vx_mask
 -- 16 keys
@@ -138,8 +138,8 @@ SELECT vx_mask, fcst_init_beg, fcst_valid_beg, fcst_lead, model, fcst_lev, fcst_
      AND vx_mask = 'G2/NHX'
      AND fcst_valid_beg IN (toDateTime64('2018-01-01 00:00:00', 0, 'UTC'), toDateTime64('2018-01-01 06:00:00', 0, 'UTC'), toDateTime64('2018-01-01 12:00:00', 0, 'UTC'), toDateTime64('2018-01-01 18:00:00', 0, 'UTC'), toDateTime64('2018-01-02 00:00:00', 0, 'UTC'), toDateTime64('2018-01-02 06:00:00', 0, 'UTC'), toDateTime64('2018-01-02 12:00:00', 0, 'UTC'), toDateTime64('2018-01-02 18:00:00', 0, 'UTC'), toDateTime64('2018-01-03 00:00:00', 0, 'UTC'), toDateTime64('2018-01-03 06:00:00', 0, 'UTC'), toDateTime64('2018-01-03 12:00:00', 0, 'UTC'), toDateTime64('2018-01-03 18:00:00', 0, 'UTC'), toDateTime64('2018-01-04 00:00:00', 0, 'UTC'), toDateTime64('2018-01-04 06:00:00', 0, 'UTC'), toDateTime64('2018-01-04 12:00:00', 0, 'UTC'), toDateTime64('2018-01-04 18:00:00', 0, 'UTC'))
      AND fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (fcst_valid_epoch) % 86400 - (fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (fcst_valid_epoch - fcst_lead) % 86400 - (fcst_valid_epoch - fcst_lead) % 3600 IN (43200)
+     AND (fcst_valid_epoch + 62135596800) % 86400 - (fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (fcst_valid_epoch - fcst_lead + 62135596800) % 86400 - (fcst_valid_epoch - fcst_lead + 62135596800) % 3600 IN (43200)
      AND fcst_init_beg BETWEEN toDateTime64('2018-01-01 00:00:00', 0, 'UTC') AND toDateTime64('2018-01-02 00:00:00', 0, 'UTC')
    ORDER BY fcst_valid_beg, fcst_init_beg, fcst_lev, fcst_lead, vx_mask
 
@@ -152,8 +152,8 @@ SELECT vx_mask, fcst_init_beg, fcst_valid_beg, fcst_lead, model, fcst_lev, fcst_
      AND vx_mask = 'G2/NHX'
      AND fcst_valid_beg IN (toDateTime64('2018-01-01 00:00:00', 0, 'UTC'), toDateTime64('2018-01-01 06:00:00', 0, 'UTC'), toDateTime64('2018-01-01 12:00:00', 0, 'UTC'), toDateTime64('2018-01-01 18:00:00', 0, 'UTC'), toDateTime64('2018-01-02 00:00:00', 0, 'UTC'), toDateTime64('2018-01-02 06:00:00', 0, 'UTC'), toDateTime64('2018-01-02 12:00:00', 0, 'UTC'), toDateTime64('2018-01-02 18:00:00', 0, 'UTC'), toDateTime64('2018-01-03 00:00:00', 0, 'UTC'), toDateTime64('2018-01-03 06:00:00', 0, 'UTC'), toDateTime64('2018-01-03 12:00:00', 0, 'UTC'), toDateTime64('2018-01-03 18:00:00', 0, 'UTC'), toDateTime64('2018-01-04 00:00:00', 0, 'UTC'), toDateTime64('2018-01-04 06:00:00', 0, 'UTC'), toDateTime64('2018-01-04 12:00:00', 0, 'UTC'), toDateTime64('2018-01-04 18:00:00', 0, 'UTC'))
      AND fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (fcst_valid_epoch) % 86400 - (fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (fcst_valid_epoch - fcst_lead) % 86400 - (fcst_valid_epoch - fcst_lead) % 3600 IN (43200)
+     AND (fcst_valid_epoch + 62135596800) % 86400 - (fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (fcst_valid_epoch - fcst_lead + 62135596800) % 86400 - (fcst_valid_epoch - fcst_lead + 62135596800) % 3600 IN (43200)
      AND fcst_init_beg BETWEEN toDateTime64('2018-01-01 00:00:00', 0, 'UTC') AND toDateTime64('2018-01-02 00:00:00', 0, 'UTC')
    ORDER BY fcst_valid_beg, fcst_init_beg, fcst_lev, fcst_lead, vx_mask
 
@@ -167,8 +167,8 @@ SELECT vx_mask, fcst_init_beg, fcst_valid_beg, fcst_lead, model, fcst_lev, fcst_
      AND fcst_valid_beg BETWEEN toDateTime64('2018-01-01 00:00:00', 0, 'UTC') AND toDateTime64('2018-01-04 18:00:00', 0, 'UTC')
      AND (fcst_valid_epoch - 1514764800) % 21600 = 0
      AND fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (fcst_valid_epoch) % 86400 - (fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (fcst_valid_epoch - fcst_lead) % 86400 - (fcst_valid_epoch - fcst_lead) % 3600 IN (43200)
+     AND (fcst_valid_epoch + 62135596800) % 86400 - (fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (fcst_valid_epoch - fcst_lead + 62135596800) % 86400 - (fcst_valid_epoch - fcst_lead + 62135596800) % 3600 IN (43200)
      AND fcst_init_beg BETWEEN toDateTime64('2018-01-01 00:00:00', 0, 'UTC') AND toDateTime64('2018-01-02 00:00:00', 0, 'UTC')
    ORDER BY fcst_valid_beg, fcst_init_beg, fcst_lev, fcst_lead, vx_mask
 
@@ -181,8 +181,8 @@ SELECT vx_mask, fcst_init_beg, fcst_valid_beg, fcst_lead, model, fcst_lev, fcst_
      AND vx_mask = 'G2/NHX'
      AND fcst_valid_epoch IN (1514764800, 1514786400, … 12 more, f8c32e648e87857b …, 1515067200, 1515088800)
      AND fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (fcst_valid_epoch) % 86400 - (fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (fcst_valid_epoch - fcst_lead) % 86400 - (fcst_valid_epoch - fcst_lead) % 3600 IN (43200)
+     AND (fcst_valid_epoch + 62135596800) % 86400 - (fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (fcst_valid_epoch - fcst_lead + 62135596800) % 86400 - (fcst_valid_epoch - fcst_lead + 62135596800) % 3600 IN (43200)
      AND fcst_init_beg BETWEEN toDateTime64('2018-01-01 00:00:00', 0, 'UTC') AND toDateTime64('2018-01-02 00:00:00', 0, 'UTC')
    ORDER BY fcst_valid_beg, fcst_init_beg, fcst_lev, fcst_lead, vx_mask
 
@@ -196,8 +196,8 @@ SELECT vx_mask, fcst_init_beg, fcst_valid_beg, fcst_lead, model, fcst_lev, fcst_
      AND fcst_valid_epoch BETWEEN 1514764800 AND 1515088800
      AND (fcst_valid_epoch - 1514764800) % 21600 = 0
      AND fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (fcst_valid_epoch) % 86400 - (fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (fcst_valid_epoch - fcst_lead) % 86400 - (fcst_valid_epoch - fcst_lead) % 3600 IN (43200)
+     AND (fcst_valid_epoch + 62135596800) % 86400 - (fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (fcst_valid_epoch - fcst_lead + 62135596800) % 86400 - (fcst_valid_epoch - fcst_lead + 62135596800) % 3600 IN (43200)
      AND fcst_init_beg BETWEEN toDateTime64('2018-01-01 00:00:00', 0, 'UTC') AND toDateTime64('2018-01-02 00:00:00', 0, 'UTC')
    ORDER BY fcst_valid_beg, fcst_init_beg, fcst_lev, fcst_lead, vx_mask
 

@@ -22,8 +22,8 @@ SELECT h.vx_mask, ld.fcst_init_beg, ld.fcst_valid_beg, ld.fcst_lead, h.model, h.
      AND h.vx_mask = 'G2/NHX'
      AND ld.fcst_valid_beg IN (TIMESTAMP '2018-01-01 00:00:00', TIMESTAMP '2018-01-01 06:00:00', … 12 more, fb1fe835537c1932 …, TIMESTAMP '2018-01-04 12:00:00', TIMESTAMP '2018-01-04 18:00:00')
      AND ld.fcst_lead IN (0, 6, … 49 more, 279bbd35a80a9b98 …, 372, 384)
-     AND (epoch(ld.fcst_valid_beg)::BIGINT) % 86400 - (epoch(ld.fcst_valid_beg)::BIGINT) % 3600 IN (0, 21600)
-     AND (epoch(ld.fcst_init_beg)::BIGINT) % 86400 - (epoch(ld.fcst_init_beg)::BIGINT) % 3600 IN (43200)
+     AND (epoch(ld.fcst_valid_beg)::BIGINT + 62135596800) % 86400 - (epoch(ld.fcst_valid_beg)::BIGINT + 62135596800) % 3600 IN (0, 21600)
+     AND (epoch(ld.fcst_init_beg)::BIGINT + 62135596800) % 86400 - (epoch(ld.fcst_init_beg)::BIGINT + 62135596800) % 3600 IN (43200)
      AND ld.fcst_init_beg BETWEEN TIMESTAMP '2018-01-01 00:00:00' AND TIMESTAMP '2018-01-02 00:00:00'
      AND ld.stat_header_id = h.stat_header_id
    ORDER BY ld.fcst_valid_beg, ld.fcst_init_beg, h.fcst_lev, ld.fcst_lead, h.vx_mask
@@ -38,8 +38,8 @@ SELECT h.vx_mask, ld.fcst_init_beg, ld.fcst_valid_beg, ld.fcst_lead, h.model, h.
      AND ld.fcst_valid_beg BETWEEN TIMESTAMP '2018-01-01 00:00:00' AND TIMESTAMP '2018-01-04 18:00:00'
      AND (epoch(ld.fcst_valid_beg)::BIGINT - 1514764800) % 21600 = 0
      AND ld.fcst_lead IN (0, 6, … 49 more, 279bbd35a80a9b98 …, 372, 384)
-     AND (epoch(ld.fcst_valid_beg)::BIGINT) % 86400 - (epoch(ld.fcst_valid_beg)::BIGINT) % 3600 IN (0, 21600)
-     AND (epoch(ld.fcst_init_beg)::BIGINT) % 86400 - (epoch(ld.fcst_init_beg)::BIGINT) % 3600 IN (43200)
+     AND (epoch(ld.fcst_valid_beg)::BIGINT + 62135596800) % 86400 - (epoch(ld.fcst_valid_beg)::BIGINT + 62135596800) % 3600 IN (0, 21600)
+     AND (epoch(ld.fcst_init_beg)::BIGINT + 62135596800) % 86400 - (epoch(ld.fcst_init_beg)::BIGINT + 62135596800) % 3600 IN (43200)
      AND ld.fcst_init_beg BETWEEN TIMESTAMP '2018-01-01 00:00:00' AND TIMESTAMP '2018-01-02 00:00:00'
      AND ld.stat_header_id = h.stat_header_id
    ORDER BY ld.fcst_valid_beg, ld.fcst_init_beg, h.fcst_lev, ld.fcst_lead, h.vx_mask
@@ -54,8 +54,8 @@ SELECT h.vx_mask, ld.fcst_init_beg, ld.fcst_valid_beg, ld.fcst_lead, h.model, h.
      AND epoch(ld.fcst_valid_beg)::BIGINT BETWEEN 1514764800 AND 1515088800
      AND (epoch(ld.fcst_valid_beg)::BIGINT - 1514764800) % 21600 = 0
      AND ld.fcst_lead IN (0, 6, … 49 more, 279bbd35a80a9b98 …, 372, 384)
-     AND (epoch(ld.fcst_valid_beg)::BIGINT) % 86400 - (epoch(ld.fcst_valid_beg)::BIGINT) % 3600 IN (0, 21600)
-     AND (epoch(ld.fcst_init_beg)::BIGINT) % 86400 - (epoch(ld.fcst_init_beg)::BIGINT) % 3600 IN (43200)
+     AND (epoch(ld.fcst_valid_beg)::BIGINT + 62135596800) % 86400 - (epoch(ld.fcst_valid_beg)::BIGINT + 62135596800) % 3600 IN (0, 21600)
+     AND (epoch(ld.fcst_init_beg)::BIGINT + 62135596800) % 86400 - (epoch(ld.fcst_init_beg)::BIGINT + 62135596800) % 3600 IN (43200)
      AND ld.fcst_init_beg BETWEEN TIMESTAMP '2018-01-01 00:00:00' AND TIMESTAMP '2018-01-02 00:00:00'
      AND ld.stat_header_id = h.stat_header_id
    ORDER BY ld.fcst_valid_beg, ld.fcst_init_beg, h.fcst_lev, ld.fcst_lead, h.vx_mask
@@ -69,8 +69,8 @@ SELECT vx_mask, fcst_valid_epoch - d.fcst_lead, fcst_valid_epoch, d.fcst_lead, m
      AND vx_mask = 'G2/NHX'
      AND fcst_valid_beg IN ('2018-01-01T00:00:00Z', '2018-01-01T06:00:00Z', … 12 more, 159d862343079b75 …, '2018-01-04T12:00:00Z', '2018-01-04T18:00:00Z')) AS r
    WHERE d.fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (fcst_valid_epoch) % 86400 - (fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (fcst_valid_epoch - d.fcst_lead) % 86400 - (fcst_valid_epoch - d.fcst_lead) % 3600 IN (43200)
+     AND (fcst_valid_epoch + 62135596800) % 86400 - (fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (fcst_valid_epoch - d.fcst_lead + 62135596800) % 86400 - (fcst_valid_epoch - d.fcst_lead + 62135596800) % 3600 IN (43200)
      AND fcst_valid_epoch - d.fcst_lead BETWEEN 1514764800 AND 1514851200
    ORDER BY fcst_valid_epoch, fcst_valid_epoch - d.fcst_lead, fcst_lev, d.fcst_lead, vx_mask
 
@@ -84,8 +84,8 @@ SELECT vx_mask, fcst_valid_epoch - d.fcst_lead, fcst_valid_epoch, d.fcst_lead, m
      AND fcst_valid_beg BETWEEN '2018-01-01T00:00:00Z' AND '2018-01-04T18:00:00Z'
      AND (fcst_valid_epoch - 1514764800) % 21600 = 0) AS r
    WHERE d.fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (fcst_valid_epoch) % 86400 - (fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (fcst_valid_epoch - d.fcst_lead) % 86400 - (fcst_valid_epoch - d.fcst_lead) % 3600 IN (43200)
+     AND (fcst_valid_epoch + 62135596800) % 86400 - (fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (fcst_valid_epoch - d.fcst_lead + 62135596800) % 86400 - (fcst_valid_epoch - d.fcst_lead + 62135596800) % 3600 IN (43200)
      AND fcst_valid_epoch - d.fcst_lead BETWEEN 1514764800 AND 1514851200
    ORDER BY fcst_valid_epoch, fcst_valid_epoch - d.fcst_lead, fcst_lev, d.fcst_lead, vx_mask
 
@@ -98,8 +98,8 @@ SELECT vx_mask, fcst_valid_epoch - d.fcst_lead, fcst_valid_epoch, d.fcst_lead, m
      AND vx_mask = 'G2/NHX'
      AND fcst_valid_epoch IN (1514764800, 1514786400, … 12 more, f8c32e648e87857b …, 1515067200, 1515088800)) AS r
    WHERE d.fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (fcst_valid_epoch) % 86400 - (fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (fcst_valid_epoch - d.fcst_lead) % 86400 - (fcst_valid_epoch - d.fcst_lead) % 3600 IN (43200)
+     AND (fcst_valid_epoch + 62135596800) % 86400 - (fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (fcst_valid_epoch - d.fcst_lead + 62135596800) % 86400 - (fcst_valid_epoch - d.fcst_lead + 62135596800) % 3600 IN (43200)
      AND fcst_valid_epoch - d.fcst_lead BETWEEN 1514764800 AND 1514851200
    ORDER BY fcst_valid_epoch, fcst_valid_epoch - d.fcst_lead, fcst_lev, d.fcst_lead, vx_mask
 
@@ -113,8 +113,8 @@ SELECT vx_mask, fcst_valid_epoch - d.fcst_lead, fcst_valid_epoch, d.fcst_lead, m
      AND fcst_valid_epoch BETWEEN 1514764800 AND 1515088800
      AND (fcst_valid_epoch - 1514764800) % 21600 = 0) AS r
    WHERE d.fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (fcst_valid_epoch) % 86400 - (fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (fcst_valid_epoch - d.fcst_lead) % 86400 - (fcst_valid_epoch - d.fcst_lead) % 3600 IN (43200)
+     AND (fcst_valid_epoch + 62135596800) % 86400 - (fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (fcst_valid_epoch - d.fcst_lead + 62135596800) % 86400 - (fcst_valid_epoch - d.fcst_lead + 62135596800) % 3600 IN (43200)
      AND fcst_valid_epoch - d.fcst_lead BETWEEN 1514764800 AND 1514851200
    ORDER BY fcst_valid_epoch, fcst_valid_epoch - d.fcst_lead, fcst_lev, d.fcst_lead, vx_mask
 
@@ -123,8 +123,8 @@ SELECT vx_mask, fcst_valid_epoch - d.fcst_lead, fcst_valid_epoch, d.fcst_lead, m
   FROM (SELECT *, unnest(data) AS d FROM "a".doc_sal1l2
       WHERE id IN (SELECT unnest($1::VARCHAR[]))) AS r
    WHERE d.fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (fcst_valid_epoch) % 86400 - (fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (fcst_valid_epoch - d.fcst_lead) % 86400 - (fcst_valid_epoch - d.fcst_lead) % 3600 IN (43200)
+     AND (fcst_valid_epoch + 62135596800) % 86400 - (fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (fcst_valid_epoch - d.fcst_lead + 62135596800) % 86400 - (fcst_valid_epoch - d.fcst_lead + 62135596800) % 3600 IN (43200)
      AND fcst_valid_epoch - d.fcst_lead BETWEEN 1514764800 AND 1514851200
    ORDER BY fcst_valid_epoch, fcst_valid_epoch - d.fcst_lead, fcst_lev, d.fcst_lead, vx_mask
 -- ?1 = DD::V01::SAL1L2::a::GFS::G2/NHX::HGT::GFS::P1000::1514764800,DD::V01::SAL1L2::a::GFS::G2/NHX::HGT::GFS::P1000::1514786400,… 12 more, 0b60c0632d0a2cc6 …,DD::V01::SAL1L2::a::GFS::G2/NHX::HGT::GFS::P1000::1515067200,DD::V01::SAL1L2::a::GFS::G2/NHX::HGT::GFS::P1000::1515088800
@@ -139,8 +139,8 @@ SELECT vx_mask, fcst_init_beg, fcst_valid_beg, fcst_lead, model, fcst_lev, fcst_
      AND vx_mask = 'G2/NHX'
      AND fcst_valid_beg IN (TIMESTAMP '2018-01-01 00:00:00', TIMESTAMP '2018-01-01 06:00:00', … 12 more, fb1fe835537c1932 …, TIMESTAMP '2018-01-04 12:00:00', TIMESTAMP '2018-01-04 18:00:00')
      AND fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (fcst_valid_epoch) % 86400 - (fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (fcst_valid_epoch - fcst_lead) % 86400 - (fcst_valid_epoch - fcst_lead) % 3600 IN (43200)
+     AND (fcst_valid_epoch + 62135596800) % 86400 - (fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (fcst_valid_epoch - fcst_lead + 62135596800) % 86400 - (fcst_valid_epoch - fcst_lead + 62135596800) % 3600 IN (43200)
      AND fcst_init_beg BETWEEN TIMESTAMP '2018-01-01 00:00:00' AND TIMESTAMP '2018-01-02 00:00:00'
    ORDER BY fcst_valid_beg, fcst_init_beg, fcst_lev, fcst_lead, vx_mask
 
@@ -153,8 +153,8 @@ SELECT vx_mask, fcst_init_beg, fcst_valid_beg, fcst_lead, model, fcst_lev, fcst_
      AND vx_mask = 'G2/NHX'
      AND fcst_valid_beg IN (TIMESTAMP '2018-01-01 00:00:00', TIMESTAMP '2018-01-01 06:00:00', … 12 more, fb1fe835537c1932 …, TIMESTAMP '2018-01-04 12:00:00', TIMESTAMP '2018-01-04 18:00:00')
      AND fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (fcst_valid_epoch) % 86400 - (fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (fcst_valid_epoch - fcst_lead) % 86400 - (fcst_valid_epoch - fcst_lead) % 3600 IN (43200)
+     AND (fcst_valid_epoch + 62135596800) % 86400 - (fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (fcst_valid_epoch - fcst_lead + 62135596800) % 86400 - (fcst_valid_epoch - fcst_lead + 62135596800) % 3600 IN (43200)
      AND fcst_init_beg BETWEEN TIMESTAMP '2018-01-01 00:00:00' AND TIMESTAMP '2018-01-02 00:00:00'
    ORDER BY fcst_valid_beg, fcst_init_beg, fcst_lev, fcst_lead, vx_mask
 
@@ -168,8 +168,8 @@ SELECT vx_mask, fcst_init_beg, fcst_valid_beg, fcst_lead, model, fcst_lev, fcst_
      AND fcst_valid_beg BETWEEN TIMESTAMP '2018-01-01 00:00:00' AND TIMESTAMP '2018-01-04 18:00:00'
      AND (fcst_valid_epoch - 1514764800) % 21600 = 0
      AND fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (fcst_valid_epoch) % 86400 - (fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (fcst_valid_epoch - fcst_lead) % 86400 - (fcst_valid_epoch - fcst_lead) % 3600 IN (43200)
+     AND (fcst_valid_epoch + 62135596800) % 86400 - (fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (fcst_valid_epoch - fcst_lead + 62135596800) % 86400 - (fcst_valid_epoch - fcst_lead + 62135596800) % 3600 IN (43200)
      AND fcst_init_beg BETWEEN TIMESTAMP '2018-01-01 00:00:00' AND TIMESTAMP '2018-01-02 00:00:00'
    ORDER BY fcst_valid_beg, fcst_init_beg, fcst_lev, fcst_lead, vx_mask
 
@@ -182,8 +182,8 @@ SELECT vx_mask, fcst_init_beg, fcst_valid_beg, fcst_lead, model, fcst_lev, fcst_
      AND vx_mask = 'G2/NHX'
      AND fcst_valid_epoch IN (1514764800, 1514786400, … 12 more, f8c32e648e87857b …, 1515067200, 1515088800)
      AND fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (fcst_valid_epoch) % 86400 - (fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (fcst_valid_epoch - fcst_lead) % 86400 - (fcst_valid_epoch - fcst_lead) % 3600 IN (43200)
+     AND (fcst_valid_epoch + 62135596800) % 86400 - (fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (fcst_valid_epoch - fcst_lead + 62135596800) % 86400 - (fcst_valid_epoch - fcst_lead + 62135596800) % 3600 IN (43200)
      AND fcst_init_beg BETWEEN TIMESTAMP '2018-01-01 00:00:00' AND TIMESTAMP '2018-01-02 00:00:00'
    ORDER BY fcst_valid_beg, fcst_init_beg, fcst_lev, fcst_lead, vx_mask
 
@@ -197,8 +197,8 @@ SELECT vx_mask, fcst_init_beg, fcst_valid_beg, fcst_lead, model, fcst_lev, fcst_
      AND fcst_valid_epoch BETWEEN 1514764800 AND 1515088800
      AND (fcst_valid_epoch - 1514764800) % 21600 = 0
      AND fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (fcst_valid_epoch) % 86400 - (fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (fcst_valid_epoch - fcst_lead) % 86400 - (fcst_valid_epoch - fcst_lead) % 3600 IN (43200)
+     AND (fcst_valid_epoch + 62135596800) % 86400 - (fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (fcst_valid_epoch - fcst_lead + 62135596800) % 86400 - (fcst_valid_epoch - fcst_lead + 62135596800) % 3600 IN (43200)
      AND fcst_init_beg BETWEEN TIMESTAMP '2018-01-01 00:00:00' AND TIMESTAMP '2018-01-02 00:00:00'
    ORDER BY fcst_valid_beg, fcst_init_beg, fcst_lev, fcst_lead, vx_mask
 

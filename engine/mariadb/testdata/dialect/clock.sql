@@ -22,8 +22,8 @@ SELECT h.vx_mask, ld.fcst_init_beg, ld.fcst_valid_beg, ld.fcst_lead, h.model, h.
      AND h.vx_mask = 'G2/NHX' AND BINARY h.vx_mask = 'G2/NHX'
      AND ld.fcst_valid_beg IN ('2018-01-01 00:00:00', '2018-01-01 06:00:00', … 12 more, bd23bbd8ae907649 …, '2018-01-04 12:00:00', '2018-01-04 18:00:00')
      AND ld.fcst_lead IN (0, 6, … 49 more, 279bbd35a80a9b98 …, 372, 384)
-     AND (TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_valid_beg)) % 86400 - (TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_valid_beg)) % 3600 IN (0, 21600)
-     AND (TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_init_beg)) % 86400 - (TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_init_beg)) % 3600 IN (43200)
+     AND (TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_valid_beg) + 62135596800) % 86400 - (TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_valid_beg) + 62135596800) % 3600 IN (0, 21600)
+     AND (TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_init_beg) + 62135596800) % 86400 - (TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_init_beg) + 62135596800) % 3600 IN (43200)
      AND ld.fcst_init_beg BETWEEN '2018-01-01 00:00:00' AND '2018-01-02 00:00:00'
      AND ld.stat_header_id = h.stat_header_id
    ORDER BY ld.fcst_valid_beg, ld.fcst_init_beg, BINARY h.fcst_lev, ld.fcst_lead, BINARY h.vx_mask
@@ -38,8 +38,8 @@ SELECT h.vx_mask, ld.fcst_init_beg, ld.fcst_valid_beg, ld.fcst_lead, h.model, h.
      AND ld.fcst_valid_beg BETWEEN '2018-01-01 00:00:00' AND '2018-01-04 18:00:00'
      AND (TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_valid_beg) - 1514764800) % 21600 = 0
      AND ld.fcst_lead IN (0, 6, … 49 more, 279bbd35a80a9b98 …, 372, 384)
-     AND (TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_valid_beg)) % 86400 - (TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_valid_beg)) % 3600 IN (0, 21600)
-     AND (TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_init_beg)) % 86400 - (TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_init_beg)) % 3600 IN (43200)
+     AND (TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_valid_beg) + 62135596800) % 86400 - (TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_valid_beg) + 62135596800) % 3600 IN (0, 21600)
+     AND (TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_init_beg) + 62135596800) % 86400 - (TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_init_beg) + 62135596800) % 3600 IN (43200)
      AND ld.fcst_init_beg BETWEEN '2018-01-01 00:00:00' AND '2018-01-02 00:00:00'
      AND ld.stat_header_id = h.stat_header_id
    ORDER BY ld.fcst_valid_beg, ld.fcst_init_beg, BINARY h.fcst_lev, ld.fcst_lead, BINARY h.vx_mask
@@ -54,8 +54,8 @@ SELECT h.vx_mask, ld.fcst_init_beg, ld.fcst_valid_beg, ld.fcst_lead, h.model, h.
      AND TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_valid_beg) BETWEEN 1514764800 AND 1515088800
      AND (TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_valid_beg) - 1514764800) % 21600 = 0
      AND ld.fcst_lead IN (0, 6, … 49 more, 279bbd35a80a9b98 …, 372, 384)
-     AND (TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_valid_beg)) % 86400 - (TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_valid_beg)) % 3600 IN (0, 21600)
-     AND (TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_init_beg)) % 86400 - (TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_init_beg)) % 3600 IN (43200)
+     AND (TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_valid_beg) + 62135596800) % 86400 - (TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_valid_beg) + 62135596800) % 3600 IN (0, 21600)
+     AND (TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_init_beg) + 62135596800) % 86400 - (TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_init_beg) + 62135596800) % 3600 IN (43200)
      AND ld.fcst_init_beg BETWEEN '2018-01-01 00:00:00' AND '2018-01-02 00:00:00'
      AND ld.stat_header_id = h.stat_header_id
    ORDER BY ld.fcst_valid_beg, ld.fcst_init_beg, BINARY h.fcst_lev, ld.fcst_lead, BINARY h.vx_mask
@@ -69,8 +69,8 @@ SELECT r.vx_mask, r.fcst_valid_epoch - d.fcst_lead, r.fcst_valid_epoch, d.fcst_l
      AND r.vx_mask = 'G2/NHX'
      AND r.fcst_valid_beg IN ('2018-01-01T00:00:00Z', '2018-01-01T06:00:00Z', … 12 more, 159d862343079b75 …, '2018-01-04T12:00:00Z', '2018-01-04T18:00:00Z')
      AND d.fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (r.fcst_valid_epoch) % 86400 - (r.fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (r.fcst_valid_epoch - d.fcst_lead) % 86400 - (r.fcst_valid_epoch - d.fcst_lead) % 3600 IN (43200)
+     AND (r.fcst_valid_epoch + 62135596800) % 86400 - (r.fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (r.fcst_valid_epoch - d.fcst_lead + 62135596800) % 86400 - (r.fcst_valid_epoch - d.fcst_lead + 62135596800) % 3600 IN (43200)
      AND r.fcst_valid_epoch - d.fcst_lead BETWEEN 1514764800 AND 1514851200
    ORDER BY r.fcst_valid_epoch, r.fcst_valid_epoch - d.fcst_lead, r.fcst_lev, d.fcst_lead, r.vx_mask
 
@@ -84,8 +84,8 @@ SELECT r.vx_mask, r.fcst_valid_epoch - d.fcst_lead, r.fcst_valid_epoch, d.fcst_l
      AND r.fcst_valid_beg BETWEEN '2018-01-01T00:00:00Z' AND '2018-01-04T18:00:00Z'
      AND (r.fcst_valid_epoch - 1514764800) % 21600 = 0
      AND d.fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (r.fcst_valid_epoch) % 86400 - (r.fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (r.fcst_valid_epoch - d.fcst_lead) % 86400 - (r.fcst_valid_epoch - d.fcst_lead) % 3600 IN (43200)
+     AND (r.fcst_valid_epoch + 62135596800) % 86400 - (r.fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (r.fcst_valid_epoch - d.fcst_lead + 62135596800) % 86400 - (r.fcst_valid_epoch - d.fcst_lead + 62135596800) % 3600 IN (43200)
      AND r.fcst_valid_epoch - d.fcst_lead BETWEEN 1514764800 AND 1514851200
    ORDER BY r.fcst_valid_epoch, r.fcst_valid_epoch - d.fcst_lead, r.fcst_lev, d.fcst_lead, r.vx_mask
 
@@ -98,8 +98,8 @@ SELECT r.vx_mask, r.fcst_valid_epoch - d.fcst_lead, r.fcst_valid_epoch, d.fcst_l
      AND r.vx_mask = 'G2/NHX'
      AND r.fcst_valid_epoch IN (1514764800, 1514786400, … 12 more, f8c32e648e87857b …, 1515067200, 1515088800)
      AND d.fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (r.fcst_valid_epoch) % 86400 - (r.fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (r.fcst_valid_epoch - d.fcst_lead) % 86400 - (r.fcst_valid_epoch - d.fcst_lead) % 3600 IN (43200)
+     AND (r.fcst_valid_epoch + 62135596800) % 86400 - (r.fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (r.fcst_valid_epoch - d.fcst_lead + 62135596800) % 86400 - (r.fcst_valid_epoch - d.fcst_lead + 62135596800) % 3600 IN (43200)
      AND r.fcst_valid_epoch - d.fcst_lead BETWEEN 1514764800 AND 1514851200
    ORDER BY r.fcst_valid_epoch, r.fcst_valid_epoch - d.fcst_lead, r.fcst_lev, d.fcst_lead, r.vx_mask
 
@@ -113,8 +113,8 @@ SELECT r.vx_mask, r.fcst_valid_epoch - d.fcst_lead, r.fcst_valid_epoch, d.fcst_l
      AND r.fcst_valid_epoch BETWEEN 1514764800 AND 1515088800
      AND (r.fcst_valid_epoch - 1514764800) % 21600 = 0
      AND d.fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (r.fcst_valid_epoch) % 86400 - (r.fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (r.fcst_valid_epoch - d.fcst_lead) % 86400 - (r.fcst_valid_epoch - d.fcst_lead) % 3600 IN (43200)
+     AND (r.fcst_valid_epoch + 62135596800) % 86400 - (r.fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (r.fcst_valid_epoch - d.fcst_lead + 62135596800) % 86400 - (r.fcst_valid_epoch - d.fcst_lead + 62135596800) % 3600 IN (43200)
      AND r.fcst_valid_epoch - d.fcst_lead BETWEEN 1514764800 AND 1514851200
    ORDER BY r.fcst_valid_epoch, r.fcst_valid_epoch - d.fcst_lead, r.fcst_lev, d.fcst_lead, r.vx_mask
 
@@ -123,8 +123,8 @@ SELECT r.vx_mask, r.fcst_valid_epoch - d.fcst_lead, r.fcst_valid_epoch, d.fcst_l
   FROM `a`.`doc_sal1l2` AS r, JSON_TABLE(r.data, '$[*]' COLUMNS (fcst_lead INT PATH '$.fcst_lead', oabar DOUBLE PATH '$.oabar', … 3 more, 145da57a28505217 …, ffabar DOUBLE PATH '$.ffabar', total DOUBLE PATH '$.total')) AS d
    WHERE r.id IN ('DD::V01::SAL1L2::a::GFS::G2/NHX::HGT::GFS::P1000::1514764800', 'DD::V01::SAL1L2::a::GFS::G2/NHX::HGT::GFS::P1000::1514786400', … 12 more, 4b3d5e491e42f88b …, 'DD::V01::SAL1L2::a::GFS::G2/NHX::HGT::GFS::P1000::1515067200', 'DD::V01::SAL1L2::a::GFS::G2/NHX::HGT::GFS::P1000::1515088800')
      AND d.fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (r.fcst_valid_epoch) % 86400 - (r.fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (r.fcst_valid_epoch - d.fcst_lead) % 86400 - (r.fcst_valid_epoch - d.fcst_lead) % 3600 IN (43200)
+     AND (r.fcst_valid_epoch + 62135596800) % 86400 - (r.fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (r.fcst_valid_epoch - d.fcst_lead + 62135596800) % 86400 - (r.fcst_valid_epoch - d.fcst_lead + 62135596800) % 3600 IN (43200)
      AND r.fcst_valid_epoch - d.fcst_lead BETWEEN 1514764800 AND 1514851200
    ORDER BY r.fcst_valid_epoch, r.fcst_valid_epoch - d.fcst_lead, r.fcst_lev, d.fcst_lead, r.vx_mask
 -- 16 keys
@@ -138,8 +138,8 @@ SELECT vx_mask, fcst_init_beg, fcst_valid_beg, fcst_lead, model, fcst_lev, fcst_
      AND vx_mask = 'G2/NHX'
      AND fcst_valid_beg IN ('2018-01-01 00:00:00', '2018-01-01 06:00:00', … 12 more, bd23bbd8ae907649 …, '2018-01-04 12:00:00', '2018-01-04 18:00:00')
      AND fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (fcst_valid_epoch) % 86400 - (fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (fcst_valid_epoch - fcst_lead) % 86400 - (fcst_valid_epoch - fcst_lead) % 3600 IN (43200)
+     AND (fcst_valid_epoch + 62135596800) % 86400 - (fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (fcst_valid_epoch - fcst_lead + 62135596800) % 86400 - (fcst_valid_epoch - fcst_lead + 62135596800) % 3600 IN (43200)
      AND fcst_init_beg BETWEEN '2018-01-01 00:00:00' AND '2018-01-02 00:00:00'
    ORDER BY fcst_valid_beg, fcst_init_beg, fcst_lev, fcst_lead, vx_mask
 
@@ -152,8 +152,8 @@ SELECT vx_mask, fcst_init_beg, fcst_valid_beg, fcst_lead, model, fcst_lev, fcst_
      AND vx_mask = 'G2/NHX'
      AND fcst_valid_beg IN ('2018-01-01 00:00:00', '2018-01-01 06:00:00', … 12 more, bd23bbd8ae907649 …, '2018-01-04 12:00:00', '2018-01-04 18:00:00')
      AND fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (fcst_valid_epoch) % 86400 - (fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (fcst_valid_epoch - fcst_lead) % 86400 - (fcst_valid_epoch - fcst_lead) % 3600 IN (43200)
+     AND (fcst_valid_epoch + 62135596800) % 86400 - (fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (fcst_valid_epoch - fcst_lead + 62135596800) % 86400 - (fcst_valid_epoch - fcst_lead + 62135596800) % 3600 IN (43200)
      AND fcst_init_beg BETWEEN '2018-01-01 00:00:00' AND '2018-01-02 00:00:00'
    ORDER BY fcst_valid_beg, fcst_init_beg, fcst_lev, fcst_lead, vx_mask
 
@@ -167,8 +167,8 @@ SELECT vx_mask, fcst_init_beg, fcst_valid_beg, fcst_lead, model, fcst_lev, fcst_
      AND fcst_valid_beg BETWEEN '2018-01-01 00:00:00' AND '2018-01-04 18:00:00'
      AND (fcst_valid_epoch - 1514764800) % 21600 = 0
      AND fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (fcst_valid_epoch) % 86400 - (fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (fcst_valid_epoch - fcst_lead) % 86400 - (fcst_valid_epoch - fcst_lead) % 3600 IN (43200)
+     AND (fcst_valid_epoch + 62135596800) % 86400 - (fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (fcst_valid_epoch - fcst_lead + 62135596800) % 86400 - (fcst_valid_epoch - fcst_lead + 62135596800) % 3600 IN (43200)
      AND fcst_init_beg BETWEEN '2018-01-01 00:00:00' AND '2018-01-02 00:00:00'
    ORDER BY fcst_valid_beg, fcst_init_beg, fcst_lev, fcst_lead, vx_mask
 
@@ -181,8 +181,8 @@ SELECT vx_mask, fcst_init_beg, fcst_valid_beg, fcst_lead, model, fcst_lev, fcst_
      AND vx_mask = 'G2/NHX'
      AND fcst_valid_epoch IN (1514764800, 1514786400, … 12 more, f8c32e648e87857b …, 1515067200, 1515088800)
      AND fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (fcst_valid_epoch) % 86400 - (fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (fcst_valid_epoch - fcst_lead) % 86400 - (fcst_valid_epoch - fcst_lead) % 3600 IN (43200)
+     AND (fcst_valid_epoch + 62135596800) % 86400 - (fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (fcst_valid_epoch - fcst_lead + 62135596800) % 86400 - (fcst_valid_epoch - fcst_lead + 62135596800) % 3600 IN (43200)
      AND fcst_init_beg BETWEEN '2018-01-01 00:00:00' AND '2018-01-02 00:00:00'
    ORDER BY fcst_valid_beg, fcst_init_beg, fcst_lev, fcst_lead, vx_mask
 
@@ -196,8 +196,8 @@ SELECT vx_mask, fcst_init_beg, fcst_valid_beg, fcst_lead, model, fcst_lev, fcst_
      AND fcst_valid_epoch BETWEEN 1514764800 AND 1515088800
      AND (fcst_valid_epoch - 1514764800) % 21600 = 0
      AND fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
-     AND (fcst_valid_epoch) % 86400 - (fcst_valid_epoch) % 3600 IN (0, 21600)
-     AND (fcst_valid_epoch - fcst_lead) % 86400 - (fcst_valid_epoch - fcst_lead) % 3600 IN (43200)
+     AND (fcst_valid_epoch + 62135596800) % 86400 - (fcst_valid_epoch + 62135596800) % 3600 IN (0, 21600)
+     AND (fcst_valid_epoch - fcst_lead + 62135596800) % 86400 - (fcst_valid_epoch - fcst_lead + 62135596800) % 3600 IN (43200)
      AND fcst_init_beg BETWEEN '2018-01-01 00:00:00' AND '2018-01-02 00:00:00'
    ORDER BY fcst_valid_beg, fcst_init_beg, fcst_lev, fcst_lead, vx_mask
 
