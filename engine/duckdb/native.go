@@ -70,7 +70,9 @@ func seal(ctx context.Context, q sqlengine.Querier, lock bool, folders []string)
 	if err != nil || len(open) == 1 && open[0] == "false" { // another user of this file has sealed it
 		return err
 	}
-	text := "SET GLOBAL allowed_directories = " + textList(folders) + "; SET GLOBAL enable_external_access = false"
+	// DuckDB checks both the pattern by which it finds a file and the file
+	text := "SET GLOBAL allowed_directories = " + fileList(folders) + " || " + textList(folders) +
+		"; SET GLOBAL enable_external_access = false"
 	if lock {
 		text += "; SET GLOBAL lock_configuration = true"
 	}

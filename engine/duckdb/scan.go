@@ -266,11 +266,8 @@ func textList(texts []string) string {
 }
 
 // fileList returns a list of files in SQL, for DuckDB's readers.
-func fileList(paths []string) string { return textList(lists.Map(paths, literalPath)) }
-
-// literalPath returns the pattern that matches only this path, because DuckDB's readers take each path as a pattern.
-func literalPath(path string) string {
-	return strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]").Replace(path)
+func fileList(paths []string) string {
+	return "[" + flavour.Join(paths, ", ", flavour.DuckDBFile) + "]"
 }
 
 // size returns the bytes of the facts on each path.

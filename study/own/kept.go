@@ -102,7 +102,7 @@ func (r *runner) isLoaded(
 	if err != nil || !ok {
 		return 0, false
 	}
-	inFiles := aggregates(t, flavour.Ident) + " FROM read_parquet(" + flavour.Quote(t.Parquet) + ")"
+	inFiles := aggregates(t, flavour.Ident) + " FROM read_parquet(" + flavour.DuckDBFile(t.Parquet) + ")"
 	want, err := rows(ctx, r.ref, inFiles, nil, nil)
 	if err != nil {
 		return 0, false

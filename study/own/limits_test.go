@@ -412,6 +412,21 @@ func sizeOf(t *testing.T, dir string) (bytes int64) {
 	return bytes
 }
 
+// TestTemporaryFolderNamedLikeAPattern: DuckDB reads the temporary files, although it takes paths as patterns.
+func TestTemporaryFolderNamedLikeAPattern(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "tmp[1]")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	engines, data := inFiles(t), write(t, "t.csv", numbers(10))
+	qs := questionFiles(t, "a.sql", "SELECT x FROM t ORDER BY x % 2 LIMIT 3", "b.sql", "SELECT sum(x) AS s FROM t")
+	t.Setenv("TMPDIR", dir)
+	r, samples, err := execute(t, own.Program{Engines: engines, Tables: data, Questions: qs, Reps: 1})
+	if err != nil || len(samples) != 4 || r.Own.Questions[0].Undetermined == "" {
+		t.Errorf("%d samples: %v", len(samples), err)
+	}
+}
+
 // TestTemporaryFiles: the temporary files of a run take at most twice the size of the user's Parquet files, although
 // the run repeats a query with ties on the rows in two other orders. A resumed run removes the files of a killed one.
 func TestTemporaryFiles(t *testing.T) {

@@ -303,7 +303,7 @@ func (s *source) read(ctx context.Context, ref *tables.Tables, work string) (err
 		}
 	}
 	t.Parquet = file
-	err = ref.Ask(ctx, "SELECT count(*) FROM read_parquet("+flavour.Quote(t.Parquet)+")", func(row []any) error {
+	err = ref.Ask(ctx, "SELECT count(*) FROM read_parquet("+flavour.DuckDBFile(t.Parquet)+")", func(row []any) error {
 		n, ok := row[0].(int64)
 		if s.out.Rows, t.Rows = n, n; !ok {
 			return errors.New("DuckDB returned no count of rows")

@@ -155,7 +155,7 @@ func (v *variants) withCondition(
 		}
 		var list []string
 		for _, file := range files {
-			list = append(list, flavour.Quote(file))
+			list = append(list, flavour.DuckDBFile(file))
 			if file != t.Parquet {
 				defer os.Remove(file) //nolint:errcheck // the folder is removed at the end of the run
 			}
@@ -188,7 +188,7 @@ func (v *variants) reordered(ctx context.Context, t *tables.Table, condition, wh
 	for _, c := range t.Columns {
 		columns = append(columns, flavour.Ident(c.Name))
 	}
-	names, source := strings.Join(columns, ", "), flavour.Quote(t.Parquet)
+	names, source := strings.Join(columns, ", "), flavour.DuckDBFile(t.Parquet)
 	sliceRows, where := t.Rows, ""
 	if !slices.ContainsFunc(t.Columns, func(c tables.Column) bool { return c.Name == "file_row_number" }) {
 		sliceRows = max(t.Rows/(1+info.Size()/v.sliceBytes), 1)

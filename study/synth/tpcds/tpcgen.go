@@ -45,7 +45,8 @@ func (d *database) kit(ctx context.Context, o *Options) (source, error) {
 	return source{
 		generator: version, columns: typedColumns, number: "file_row_number",
 		table: func(table string) string {
-			return "read_parquet(" + quote(filepath.Join(d.dir, table+".parquet")) + ")"
+			literal := strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]") // DuckDB takes a path as a pattern
+			return "read_parquet(" + quote(literal.Replace(filepath.Join(d.dir, table+".parquet"))) + ")"
 		},
 	}, nil
 }
