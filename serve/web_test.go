@@ -135,8 +135,7 @@ func hasKey(t reflect.Type, path []string) bool {
 	if t.Kind() != reflect.Struct {
 		return false
 	}
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if key == path[0] && hasKey(f.Type, path[1:]) || f.Anonymous && hasKey(f.Type, path) {
 			return true

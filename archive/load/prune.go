@@ -97,7 +97,7 @@ func (o *Origin) incomplete(ctx context.Context, keepLast bool) (func(archive.Ma
 	end := func(f *File) error {
 		digests[f.Path] = f.Digest
 		isIncomplete[f.Digest] = isIncomplete[f.Digest] || f.Err != nil
-		return nil //nolint:nilerr // the file is incomplete
+		return nil // the file is incomplete
 	}
 	err := o.pair(ctx, slices.Compact(paths), keepLast, end, func(p *pairing) {
 		for path := range p.lacking {

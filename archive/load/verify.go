@@ -36,8 +36,8 @@ func Verify(ctx context.Context, a archive.Archive, subset string) (*VerifyResul
 		var found *design.Catalog
 		found, err = archive.BuildCatalog(ctx, a, subset)
 		switch {
-		case err != nil && (ctx.Err() != nil || errors.Is(err, engine.ErrReadOnly)): // an interrupted load is no damage
-			return nil, err
+		case err != nil && (ctx.Err() != nil || errors.Is(err, engine.ErrReadOnly) || errors.Is(err, engine.ErrUnreachable)):
+			return nil, err // neither an interrupted load nor a lost server is a damage
 		case err != nil:
 			v.Expected, v.Marks = o.Catalog.Digest(), len(o.Marks)
 			v.problem("the records cannot be read to their end: %s", err)

@@ -3,6 +3,7 @@ package load_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"path/filepath"
 	"strings"
@@ -22,6 +23,7 @@ type spoilt struct {
 	records func(*record.Batch) *record.Batch
 	catalog func(*design.Catalog)
 	marks   func([]archive.Mark)
+	end     error // of Dump, after the records
 }
 
 func (s *spoilt) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
@@ -33,6 +35,9 @@ func (s *spoilt) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batc
 			if !yield(b, err) {
 				return
 			}
+		}
+		if s.end != nil {
+			yield(nil, s.end)
 		}
 	}
 }
@@ -108,6 +113,20 @@ func TestVerify(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestVerifyWithoutItsServer: a connection that is lost while Verify reads is an error, and no damage of the archive.
+func TestVerifyWithoutItsServer(t *testing.T) {
+	whole := memory(t)
+	mustLoad(t, whole, load.Options{}, write(t, t.TempDir(), "a.vsdb", line(0, 0, 1)))
+	lost := &spoilt{Archive: whole, end: fmt.Errorf("%w: EOF", engine.ErrUnreachable)}
+	if v, err := load.Verify(t.Context(), lost, "s"); !errors.Is(err, engine.ErrUnreachable) {
+		t.Errorf("%+v, %v", v, err)
+	}
+	lost.end = errors.New("a page does not fit its checksum")
+	if v, err := load.Verify(t.Context(), lost, "s"); err != nil || len(v.Problems) != 1 {
+		t.Errorf("%+v, %v", v, err)
 	}
 }
 

@@ -105,7 +105,7 @@ func (e *env) verify(ctx context.Context, url, only string, args []string, keepL
 			return nil
 		}
 		v, err := load.Verify(ctx, a, subset)
-		if err != nil && ctx.Err() != nil {
+		if err != nil && (ctx.Err() != nil || errors.Is(err, engine.ErrUnreachable)) {
 			return err
 		}
 		if err != nil { // verify continues with the other subsets

@@ -220,7 +220,7 @@ func TestCommitThatIsNotPublished(t *testing.T) {
 		}
 		e := open()
 		d := engine.Find[*database](e)
-		if err := d.pool.close(); err != nil {
+		if err := d.close(); err != nil {
 			t.Fatal(err)
 		}
 		connect, after := d.connect, new(atomic.Int64)

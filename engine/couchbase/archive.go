@@ -134,7 +134,7 @@ func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavou
 		out.Text = fmt.Sprintf("get %d derived ids by bulk requests, %d at a time", len(out.Keys), a.inFlight)
 		return out, nil
 	case flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys:
-		if _, err := a.version(); errors.Is(err, gocbcore.ErrServiceNotAvailable) {
+		if _, err := a.version(ctx); errors.Is(err, gocbcore.ErrServiceNotAvailable) {
 			return nil, fmt.Errorf("couchbase, %s: the cluster has no query service: %w", f, flavour.ErrCannotExpress)
 		} else if err != nil {
 			return nil, engine.CallError(ctx, fmt.Errorf("couchbase: the query service does not answer: %w", err))

@@ -209,7 +209,7 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 			a.Settings[name] = v
 		}
 	}
-	if version, err := d.version(); err == nil {
+	if version, err := d.version(ctx); err == nil {
 		a.Product, a.Version, a.Unranked = "Couchbase Server", version, ""
 	}
 	return a, ctx.Err()
@@ -240,20 +240,20 @@ type queryVersion struct {
 }
 
 // version returns the version of the query service. The error wraps gocbcore.ErrServiceNotAvailable if the cluster
-// has no such service. All users of the database share the reply; no caller's context may cancel the request.
-func (d *database) version() (string, error) {
+// has no such service. All users of the database share the reply, so no caller's context cancels the request.
+func (d *database) version(ctx context.Context) (string, error) {
 	d.versionMu.Lock()
 	defer d.versionMu.Unlock()
 	if !d.known.final {
-		d.known = d.askVersion()
+		d.known = d.askVersion(context.WithoutCancel(ctx))
 	}
 	return d.known.text, d.known.err
 }
 
-func (d *database) askVersion() (v queryVersion) {
+func (d *database) askVersion(ctx context.Context) (v queryVersion) {
 	ask := statement{timeout: 5 * time.Second, readOnly: true, retry: failFast{}}
 	read := func(row []byte) error { return json.Unmarshal(row, &v.text) }
-	_, v.err = d.docs.query(context.Background(), "SELECT RAW ds_version()", ask, read)
+	_, v.err = d.docs.query(ctx, "SELECT RAW ds_version()", ask, read)
 	v.final = v.err == nil || errors.Is(v.err, gocbcore.ErrServiceNotAvailable)
 	return v
 }

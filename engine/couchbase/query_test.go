@@ -74,12 +74,12 @@ func TestVersion(t *testing.T) {
 		fmt.Fprint(w, rows)
 	}
 	d := s.reach(t)
-	if v, err := d.version(); err == nil || errors.Is(err, gocbcore.ErrServiceNotAvailable) {
+	if v, err := d.version(t.Context()); err == nil || errors.Is(err, gocbcore.ErrServiceNotAvailable) {
 		t.Errorf("a service that fails is of version %q, %v", v, err)
 	}
 	fails = false
 	for range 2 {
-		if v, err := d.version(); v != "7.6.0-1-enterprise" || err != nil {
+		if v, err := d.version(t.Context()); v != "7.6.0-1-enterprise" || err != nil {
 			t.Errorf("the version is %q, %v", v, err)
 		}
 	}

@@ -289,7 +289,7 @@ func (s *store) Prepare(ctx context.Context, _ string, _ *record.LineType) error
 	if s.indexed || !s.indexes {
 		return ctx.Err()
 	}
-	version, _ := s.version() // if there is no query service, the first statement below reports it
+	version, _ := s.version(ctx) // if there is no query service, the first statement below reports it
 	if err := tooOld(s.shown, version); err != nil {
 		return err
 	}

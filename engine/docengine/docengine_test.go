@@ -46,7 +46,8 @@ func TestInOrder(t *testing.T) {
 		counted := func(ctx context.Context, some []string) ([]string, error) {
 			n := inFlight.Add(1)
 			defer inFlight.Add(-1)
-			for seen := most.Load(); n > seen && !most.CompareAndSwap(seen, n); seen = most.Load() {
+			for seen := most.Load(); n > seen; seen = most.Load() {
+				most.CompareAndSwap(seen, n)
 			}
 			time.Sleep(time.Millisecond)
 			return some, ctx.Err()

@@ -151,7 +151,7 @@ func TestTimeOuts(t *testing.T) {
 			ctx, stop = context.WithTimeout(t.Context(), c.left)
 		}
 		err := callError(ctx, late)
-		if stop(); !errors.Is(err, c.want) || errors.Is(err, engine.ErrUnreachable) != (c.want == engine.ErrUnreachable) {
+		if stop(); !errors.Is(err, c.want) || errors.Is(err, engine.ErrUnreachable) != errors.Is(c.want, engine.ErrUnreachable) {
 			t.Errorf("%v before the deadline: %v", c.left, err)
 		}
 	}
