@@ -45,10 +45,10 @@ func TestClockIsPhrased(t *testing.T) {
 	}{
 		{hour, design.Normalized, MetviewerSQL, []string{"hour(ld.fcst_valid_beg) IN (0, 6)", "hour(ld.fcst_init_beg) IN (12)", "bytes(ld.fcst_init_beg) BETWEEN '2018-01-01 00:00:00' AND"}},
 		{plain(), design.Normalized, MetviewerSQL, []string{"% 86400", "IN (0, 21600)"}},
-		{plain(), design.Normalized, SQL, []string{"(epoch(ld.fcst_valid_beg)) % 86400 - (epoch(ld.fcst_valid_beg)) % 3600 IN (0, 21600)", "IN (43200)", "ld.fcst_init_beg BETWEEN TIMESTAMP '2018-01-01 00:00:00'"}},
-		{plain(), design.Wide, EpochRange, []string{"(fcst_valid_epoch) % 86400", "(fcst_valid_epoch - fcst_lead) % 86400", "fcst_init_beg BETWEEN"}},
+		{plain(), design.Normalized, SQL, []string{"(epoch(ld.fcst_valid_beg) + 62135596800) % 86400 - (epoch(ld.fcst_valid_beg) + 62135596800) % 3600 IN (0, 21600)", "IN (43200)", "ld.fcst_init_beg BETWEEN TIMESTAMP '2018-01-01 00:00:00'"}},
+		{plain(), design.Wide, EpochRange, []string{"(fcst_valid_epoch + 62135596800) % 86400", "(fcst_valid_epoch - fcst_lead + 62135596800) % 86400", "fcst_init_beg BETWEEN"}},
 		{plain(), design.Document, Keys, []string{"r.fcst_valid_epoch - d.fcst_lead BETWEEN 1514764800 AND 1514851200"}},
-		{mod, design.Document, EpochRange, []string{"MOD((r.fcst_valid_epoch), 86400) - MOD((r.fcst_valid_epoch), 3600) IN (0, 21600)"}},
+		{mod, design.Document, EpochRange, []string{"MOD((r.fcst_valid_epoch + 62135596800), 86400) - MOD((r.fcst_valid_epoch + 62135596800), 3600) IN (0, 21600)"}},
 	} {
 		p, err := Build(tc.d, tc.design, tc.flavour, q.InSubset("a"), c)
 		if err != nil {
