@@ -60,6 +60,7 @@ func Driver() engine.Driver {
 // database is an open folder.
 type database struct {
 	*pool
+	process  *process
 	path     string
 	readOnly bool
 	unlock   func() error // releases the lock of a folder that is open for reading
@@ -110,7 +111,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		}
 		return nil, errors.Join(err, d.unlock())
 	}
-	d.pool = h.pool
+	d.pool, d.process = h.pool, h
 	stop := func() error { return errors.Join(h.close(), d.unlock()) }
 	location, err := engine.NewLocation(path)
 	if err = errors.Join(err, d.checkAndRemoveDigests()); err == nil {
@@ -207,13 +208,16 @@ func openError(path string, err error) error {
 var damageNames = regexp.MustCompile(`\((CHECKSUM_\w+|CORRUPTED_DATA|CANNOT_\w+|INCORRECT_\w+|UNKNOWN_(CODEC|FORMAT_VERSION)|SIZES_OF_\w+|\w+_DOESNT_MATCH|` +
 	`\w*DATA_PARTS?\w*|\w+_END_OF_FILE|\w+_AFTER_EOF|NO_SUCH_COLUMN_IN_TABLE|NOT_FOUND_COLUMN_IN_BLOCK|LOGICAL_ERROR)\)`)
 
-// describeError adds place and cure to an error if the disk is full or a file is damaged.
+// describeError adds place and cure to an error if the disk is full or a file is damaged. A process that only reads
+// crashes because of a damaged file.
 func (d *database) describeError(err error) error {
 	switch text := err.Error(); {
 	case strings.Contains(text, "No space left on device") || strings.Contains(text, "NOT_ENOUGH_SPACE"):
 		return engine.DiskFullError(d.path, err)
 	case damageNames.MatchString(text):
 		return engine.DamagedError(d.path, err)
+	case d.readOnly && errors.Is(err, engine.ErrUnreachable) && d.process.Crash() != "": // it was reached
+		return engine.DamagedError(d.path, errors.New("the process that read it crashed: "+d.process.Crash()))
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -23,6 +24,7 @@ import (
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 )
 
@@ -251,6 +253,36 @@ func TestCommitThatIsNotPublished(t *testing.T) {
 			t.Errorf("%d records", n)
 		}
 		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestCrashOfAReader: a process that crashes while it reads is a damaged archive, and not an engine that cannot be
+// reached. A process that somebody kills says nothing about the archive.
+func TestCrashOfAReader(t *testing.T) {
+	enginetest.Installed(t, Driver())
+	url := "clickhouse:" + filepath.Join(t.TempDir(), "archive")
+	for _, end := range []syscall.Signal{0, syscall.SIGABRT, syscall.SIGKILL} {
+		e, err := engine.Registry{Driver()}.Open(t.Context(), url, engine.Options{ReadOnly: end != 0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := archive.DatabaseOf(e).Open(t.Context(), design.Wide)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if end == 0 {
+			stored(t, e, 1000, nil)
+		} else if err := syscall.Kill(int(e.Processes[0]), end); err != nil {
+			t.Fatal(err)
+		}
+		_, err = archive.BuildCatalog(t.Context(), a, "a")
+		if crashed := end == syscall.SIGABRT; (err == nil) != (end == 0) || (fault.Code(err) == fault.Differs) != crashed ||
+			errors.Is(err, engine.ErrUnreachable) != (end == syscall.SIGKILL) {
+			t.Errorf("%v: %v", end, err)
+		}
+		if err := e.Close(); err != nil && end == 0 {
 			t.Error(err)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/barograph/barograph/internal/fault"
 )
@@ -65,9 +66,7 @@ func (p *Process) start(ctx context.Context, self, variable string, args []strin
 	}
 	defer file.Close() //nolint:errcheck // the process has its own copy
 	p.cmd = exec.CommandContext(context.WithoutCancel(ctx), self, args...)
-	p.cmd.Env = append(os.Environ(), variable)
-	p.cmd.ExtraFiles = []*os.File{file}
-	p.cmd.Stderr = &p.stderr
+	p.cmd.Env, p.cmd.ExtraFiles, p.cmd.Stderr = append(os.Environ(), variable), []*os.File{file}, &p.stderr
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		return err
 	}
@@ -93,6 +92,19 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // Stderr returns the beginning of the process's standard error.
 func (p *Process) Stderr() string { return strings.TrimSpace(p.stderr.text()) }
+
+// Crash returns why a process without connections crashed; "" = it did not. It waits a moment for the end of the process.
+func (p *Process) Crash() string {
+	const ends = "exit status 0, signal: killed, signal: terminated" // ends that are no crash
+	select {
+	case <-p.exited:
+		if state := p.cmd.ProcessState.String(); !p.killed.Load() && !strings.Contains(ends, state) {
+			return reason(p.Stderr(), state)
+		}
+	case <-time.After(patience):
+	}
+	return ""
+}
 
 // Close closes the process's standard input and waits until it has exited.
 func (p *Process) Close() error {
