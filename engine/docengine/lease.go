@@ -139,31 +139,29 @@ func (l *lease) swap(ctx context.Context, free bool) error {
 	if err != nil {
 		return err
 	}
-	rev, err := swapUncanceled(context.WithoutCancel(ctx), l.meta, l.name, text, l.rev)
-	if errors.Is(err, ErrChanged) { // also after an earlier swap that succeeded but reported an error
-		current, revision, e := loadLock(context.WithoutCancel(ctx), l.meta, l.name)
+	for range 3 {
+		rev, err := swapUncanceled(context.WithoutCancel(ctx), l.meta, l.name, text, l.rev)
+		if err == nil {
+			l.rev, l.text = rev, next
+		}
+		if !errors.Is(err, ErrChanged) {
+			return err
+		}
+		current, revision, err := loadLock(context.WithoutCancel(ctx), l.meta, l.name)
 		switch {
-		case e != nil:
-			return e
+		case err != nil:
+			return err
 		case current.Owner != l.text.Owner:
 			return errLost
 		}
-		l.rev = revision
-		return err
+		l.rev = revision // an earlier swap succeeded but reported an error
 	}
-	if err == nil {
-		l.rev, l.text = rev, next
-	}
-	return err
+	return ErrChanged
 }
 
 // release frees the lock. If that fails, the lock is free after a lease.
 func (l *lease) release(ctx context.Context) {
 	l.stop(nil)
 	<-l.done
-	for range 2 { // the first attempt may only read the lock's revision
-		if err := l.swap(ctx, true); err == nil || !errors.Is(err, ErrChanged) {
-			return
-		}
-	}
+	_ = l.swap(ctx, true)
 }

@@ -21,6 +21,7 @@ type memory struct {
 	*content
 
 	swapError func(name string) error // of a Swap; nil = none
+	swapReply func(name string) error // of a Swap that succeeds; nil = none
 	loaded    func(name string)       // called after a Load, before it returns
 }
 
@@ -57,6 +58,11 @@ func (m *memory) Swap(_ context.Context, name string, text []byte, rev int64) (i
 		return rev, ErrChanged
 	}
 	m.texts[name], m.revs[name] = slices.Clone(text), rev+1
+	if m.swapReply != nil {
+		if err := m.swapReply(name); err != nil {
+			return rev, err
+		}
+	}
 	return rev + 1, nil
 }
 
@@ -167,6 +173,38 @@ func TestRollBackWithoutTheLock(t *testing.T) {
 	}
 	if got := string(shared.docs["id"]); got != "second" {
 		t.Errorf("the document is %q, not that of the second commit", got)
+	}
+}
+
+// A failed commit is rolled back and frees its lock also if the reply to a heartbeat was lost.
+func TestRollBackAfterALostReply(t *testing.T) {
+	for _, isLost := range []bool{false, true} {
+		store := &memory{content: newContent()}
+		s := NewLocked(store, Options{Lease: time.Minute, Writers: 1, Design: design.KeyValue})
+		if err := s.Create(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		failing := begin(t, s, "failed")
+		store.swapReply = func(name string) error {
+			if !isLost || name != lockName("a") {
+				return nil
+			}
+			return errors.New("the connection is lost")
+		}
+		k, _ := failing.(*lockedCommit)
+		if err := k.lease.swap(t.Context(), false); (err != nil) != isLost { // a heartbeat
+			t.Fatal(err)
+		}
+		store.swapReply = nil
+		if err := failing.End(t.Context(), false, errors.New("failed")); err == nil {
+			t.Error("the failed commit has no error")
+		}
+		if st, _, err := s.loadState(t.Context(), "a"); err != nil || st.Pending != nil || len(store.docs) > 0 {
+			t.Errorf("a reply was lost: %t; %v is pending, %d documents, %v", isLost, st.Pending, len(store.docs), err)
+		}
+		if l, _, err := loadLock(t.Context(), s, lockName("a")); err != nil || l.Owner != "" {
+			t.Errorf("a reply was lost: %t; the lock is %+v, %v", isLost, l, err)
+		}
 	}
 }
 
