@@ -253,7 +253,7 @@ func Retain(ctx context.Context, a archive.Archive, subset string, r Retention) 
 }
 
 // Preview counts what Retain would remove after a load of files, and writes nothing. If a file contains a record that
-// the archive already has, Preview counts it twice. A file that cannot be read to its end is an error.
+// the archive already has, Preview counts it twice. The error names all files that cannot be read to their end.
 func (r Retention) Preview(ctx context.Context, a archive.Archive, subset string, paths []string, o Options) (*Removal, error) {
 	marks, err := newMarks(ctx, a, subset, int64(len(paths))*marksPerFile)
 	if err != nil {
@@ -264,7 +264,8 @@ func (r Retention) Preview(ctx context.Context, a archive.Archive, subset string
 	}
 	reading, files := o.readOptions(ctx, marks, r.Before), design.NewCatalog(subset)
 	read := func(f func(*record.Batch)) error { // calls f for the records that the load would store
-		return Read(ctx, paths, reading, func(_ *File, b *record.Batch) error {
+		var failed []error
+		err := Read(ctx, paths, reading, func(_ *File, b *record.Batch) error {
 			if b.Len() > 0 && (o.Accept == nil || o.Accept(b.Type.Name)) {
 				f(b)
 			}
@@ -272,7 +273,8 @@ func (r Retention) Preview(ctx context.Context, a archive.Archive, subset string
 				release(b)
 			}
 			return nil
-		}, func(f *File) error { return f.Err })
+		}, func(f *File) error { failed = append(failed, f.Err); return nil })
+		return errors.Join(append(failed, err)...)
 	}
 	if err := read(files.Add); err != nil {
 		return nil, err
