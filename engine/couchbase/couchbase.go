@@ -234,17 +234,20 @@ func tooOld(shown, version string) error {
 
 // queryVersion is the version of the query service; final means that nobody needs to ask again.
 type queryVersion struct {
-	text  string
-	err   error
-	final bool
+	text     string
+	err      error
+	final    bool
+	received time.Time
 }
 
 // version returns the version of the query service. The error wraps gocbcore.ErrServiceNotAvailable if the cluster
-// has no such service. All users of the database share the reply, so no caller's context cancels the request.
+// has no such service. All users of the database who wait for a reply share it, so no caller's context cancels the
+// request.
 func (d *database) version(ctx context.Context) (string, error) {
+	called := time.Now()
 	d.versionMu.Lock()
 	defer d.versionMu.Unlock()
-	if !d.known.final {
+	if !d.known.final && !d.known.received.After(called) {
 		d.known = d.askVersion(context.WithoutCancel(ctx))
 	}
 	return d.known.text, d.known.err
@@ -255,6 +258,7 @@ func (d *database) askVersion(ctx context.Context) (v queryVersion) {
 	read := func(row []byte) error { return json.Unmarshal(row, &v.text) }
 	_, v.err = d.docs.query(ctx, "SELECT RAW ds_version()", ask, read)
 	v.final = v.err == nil || errors.Is(v.err, gocbcore.ErrServiceNotAvailable)
+	v.received = time.Now()
 	return v
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -85,6 +86,32 @@ func TestVersion(t *testing.T) {
 	}
 	if n := s.statements.Load(); n != 2 {
 		t.Errorf("%d statements were sent, not 2", n)
+	}
+}
+
+// Clients that wait for a service that does not answer share its failure. Otherwise the last of many clients would wait
+// for the time limits of all others.
+func TestVersionForManyClients(t *testing.T) {
+	const clients = 8
+	var called sync.WaitGroup
+	called.Add(clients)
+	s := &queryService{reply: func(w http.ResponseWriter, _ *http.Request) {
+		called.Wait()
+		time.Sleep(100 * time.Millisecond) // until most of them wait
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}}
+	d := s.reach(t)
+	var all sync.WaitGroup
+	for range clients {
+		all.Go(func() {
+			called.Done()
+			if v, err := d.version(t.Context()); err == nil {
+				t.Errorf("a service that fails is of version %q", v)
+			}
+		})
+	}
+	if all.Wait(); s.statements.Load() == clients {
+		t.Errorf("each of %d clients has sent a statement", clients)
 	}
 }
 
