@@ -93,7 +93,7 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 // Stderr returns the beginning of the process's standard error.
 func (p *Process) Stderr() string { return strings.TrimSpace(p.stderr.text()) }
 
-// Crash returns why a process without connections crashed; "" = it did not. It waits a moment for the end of the process.
+// Crash waits a moment for the end of the process, and returns why it crashed; "" = it did not.
 func (p *Process) Crash() string {
 	const ends = "exit status 0, signal: killed, signal: terminated" // ends that are no crash
 	select {
