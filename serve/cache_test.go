@@ -66,6 +66,7 @@ func TestBetterScores(t *testing.T) {
 		{"RPS", "RPS", 0.2, 0.1, -1},
 		{"GRAD", "S1", 30, 40, 1},
 		{"VL1L2", "SPEED_ABSERR", 1, 2, 1},
+		{"VL1L2", "VDIFF_SPEED", 1, 2, 1},
 		{"SL1L2", "RMSE", math.NaN(), 3, 0},
 	} {
 		if got := compareScores(c.lineType, c.stat, c.candidate, c.baseline); got != c.want {

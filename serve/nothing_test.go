@@ -92,7 +92,7 @@ func TestLinksLeadNowhere(t *testing.T) {
 	loadArchive(t, dir) // an archive outside the folder
 	p := newPage(t, runs)
 	for _, path := range []string{"/runs/runs/one/samples.csv", "/api/v1/quarantine?folder=runs&name=one", "/api/v1/events?folder=runs&name=one", "/api/v1/home"} {
-		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second) // a stream of events would not end
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a stream of events would not end
 		r := p.begin(p.client, http.MethodGet, path, func(r *http.Request) { *r = *r.WithContext(ctx) })
 		text, _ := io.ReadAll(r.Body)
 		cancel()

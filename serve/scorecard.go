@@ -242,7 +242,7 @@ var bestScores = map[string]float64{ //nolint:gochecknoglobals // a constant tab
 	"MAE_OERR": 0, "RMSE_OERR": 0, "ME_OERR": 0, "CRPS_EMP": 0, "CRPS_EMP_FAIR": 0, "IGN": math.Inf(-1),
 	"S1": 0, "S1_OG": 0, "FGOG_RATIO": 100, "FE": 0, "SI": 0, "COMP": 1, "ODDS": math.Inf(1), "LODDS": math.Inf(1),
 	"DIR_ERR": 0, "DIR_ABSERR": 0, "DIR_ME": 0, "DIR_MAE": 0, "DIR_MSE": 0, "DIRA_ME": 0, "DIRA_MAE": 0, "DIRA_MSE": 0,
-	"SPEED_ABSERR": 0, "FY_ON": 0, "FN_OY": 0,
+	"SPEED_ABSERR": 0, "VDIFF_SPEED": 0, "FY_ON": 0, "FN_OY": 0,
 }
 
 // compareScores returns 1 if the candidate's value of a statistic is better than the baseline's, −1 if it is

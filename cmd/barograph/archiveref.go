@@ -241,7 +241,7 @@ func (e *env) resolveServer(raw string, labs []string) (string, error) {
 	scheme, parameters, _ := strings.Cut(scheme, "?")
 	d, ok := e.engines.Find(scheme)
 	if !ok && inLab {
-		return "", fault.Unknown("engine", scheme, e.engines.Servers())
+		return "", usage(fault.Unknown("engine", scheme, e.engines.Servers()))
 	}
 	if !ok || d.Place != engine.Remote {
 		return raw, nil

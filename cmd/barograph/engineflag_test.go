@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
 )
 
@@ -52,8 +54,12 @@ func TestBareNameIsTheLabsServer(t *testing.T) {
 		"lab:mariadb": "no lab in " + dir + " runs this server; start it: barograph lab up mariadb --lab-dir " + dir,
 		"lab:postgre": "engine postgre is not known; did you mean postgres?",
 	} {
-		if got, err := e.resolveServer(raw, []string{dir}); err == nil || !strings.Contains(err.Error(), want) {
+		got, err := e.resolveServer(raw, []string{dir})
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s is %q, %v, not %q", raw, got, err, want)
+		}
+		if isUsage := fault.Code(err) == fault.Usage; isUsage == errors.Is(err, engine.ErrUnreachable) {
+			t.Errorf("%s: %v is a misuse: %t", raw, err, isUsage)
 		}
 	}
 }

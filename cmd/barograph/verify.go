@@ -128,6 +128,9 @@ func (e *env) verify(ctx context.Context, url, only string, args []string, keepL
 		all = append(all, out)
 		return nil
 	})
+	if len(all) > 0 && errors.Is(err, engine.ErrUnreachable) { // the verdicts before the loss of the server are valid
+		return errors.Join(err, e.printVerdicts(all))
+	}
 	if err != nil {
 		return err
 	}

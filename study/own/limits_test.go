@@ -376,7 +376,7 @@ func TestTimeLimit(t *testing.T) {
 		}
 		r, samples, err := run.Read(dir)
 		if want := "the time limit of " + limit.String() + " ended the run before repetition "; err != nil ||
-			len(r.Warnings) != 1 || !strings.HasPrefix(r.Warnings[0], want) {
+			len(r.Warnings) != 1 || !strings.HasPrefix(r.Warnings[0], want) || !strings.Contains(r.Warnings[0], "--out RUNFOLDER") {
 			t.Errorf("%s: %q, %v", limit, r.Warnings, err)
 		}
 		timed := map[run.Cell]int{}

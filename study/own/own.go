@@ -125,7 +125,7 @@ func (r *runner) overdue(next string) bool {
 		return false
 	}
 	text := fmt.Sprintf(timeLimitReached+"%s ended the run before %s was complete; to continue, run the same command "+
-		"with a longer --time-limit", r.TimeLimit, next)
+		"with --out RUNFOLDER and a longer --time-limit", r.TimeLimit, next)
 	r.folder.Warn(text)
 	r.Progress(text)
 	return true
