@@ -16,7 +16,6 @@ import (
 	"github.com/ClickHouse/ch-go/proto"
 
 	"github.com/barograph/barograph/engine/host"
-	"github.com/barograph/barograph/internal/fault"
 )
 
 // process is the process of one archive. It executes this program's file, in which host_linux.c takes over before
@@ -64,7 +63,7 @@ func (h *process) close() error { return errors.Join(h.pool.close(), h.Close()) 
 func (h *process) connect(ctx context.Context) (session, error) {
 	c, err := h.Dial(ctx)
 	if err != nil {
-		return nil, describeEnd(err)
+		return nil, err
 	}
 	s := &librarySession{host: h, conn: c, in: bufio.NewReaderSize(c, 1<<16)}
 	for _, text := range sessionStatements {
@@ -113,20 +112,11 @@ func (s *librarySession) run(ctx context.Context, text string, f func(text strin
 	if isReported {
 		return reported
 	}
-	return describeEnd(err)
-}
-
-// describeEnd describes the error of a broken connection to the process. It is no engine.ErrUnreachable, because the
-// cause may be a damaged file that crashes the library.
-func describeEnd(err error) error {
 	_, isNetwork := errors.AsType[*net.OpError](err)
-	if !isNetwork && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-		return err
+	if isNetwork || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		err = fmt.Errorf("the process of ClickHouse has ended: %w", err)
 	}
-	return &fault.Error{
-		Problem: "the process of ClickHouse has ended", Err: err,
-		Cure: "try again; memory may have run out, or the archive is damaged (`barograph verify`)",
-	}
+	return err
 }
 
 // serverError is an error that ClickHouse reports. The session stays usable.
