@@ -192,8 +192,7 @@ func ParseEntries(text []byte, b *record.Batch, head uint32, valid int64) error 
 
 // parseEntry appends one entry: first a record with defaults, then the value of each member.
 func parseEntry(entry gjson.Result, b *record.Batch, head uint32, valid int64) error {
-	const noLead = math.MinInt32
-	b.AppendTimes(head, noLead, valid, 0)
+	b.AppendTimes(head, math.MinInt32, valid, 0) // no lead
 	i := b.Len() - 1
 	for k := range b.Num {
 		b.Num[k] = append(b.Num[k], record.Missing())
@@ -211,7 +210,7 @@ func parseEntry(entry gjson.Result, b *record.Batch, head uint32, valid int64) e
 	if b.Type.Group != nil {
 		b.GroupEnd = append(b.GroupEnd, uint32(len(b.Group)))
 	}
-	if err == nil && b.Lead[i] == noLead {
+	if err == nil && b.Lead[i] == math.MinInt32 {
 		err = errors.New("an entry has no fcst_lead")
 	}
 	return err

@@ -82,10 +82,10 @@ type Dialect struct {
 // Quote writes a text literal in standard SQL.
 func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
+var literalPath = strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]")
+
 // DuckDBFile writes a file's path as a text literal for DuckDB's readers, which take a path as a pattern.
-func DuckDBFile(path string) string {
-	return Quote(strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]").Replace(path))
-}
+func DuckDBFile(path string) string { return Quote(literalPath.Replace(path)) }
 
 // Ident quotes an identifier in standard SQL.
 func Ident(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
