@@ -1,6 +1,7 @@
 package flavour
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -82,10 +83,10 @@ type Dialect struct {
 // Quote writes a text literal in standard SQL.
 func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-var literalPath = strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]")
-
-// DuckDBFile writes a file's path as a text literal for DuckDB's readers, which take a path as a pattern.
-func DuckDBFile(path string) string { return Quote(literalPath.Replace(path)) }
+// DuckDBFile writes a path as a text literal for DuckDB's readers, which take it as a pattern.
+func DuckDBFile(p string) string {
+	return Quote(regexp.MustCompile(`[[*?]`).ReplaceAllString(p, "[$0]"))
+}
 
 // Ident quotes an identifier in standard SQL.
 func Ident(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
