@@ -179,7 +179,7 @@ func (p *phrase) entries() []string {
 	hours := func(epoch string, hs []int) {
 		if len(hs) > 0 {
 			seconds := list(hs, func(h int) string { return strconv.Itoa(3600 * h) })
-			e := "(" + epoch + " + " + strconv.Itoa(-question.Year1) + ")"
+			e := "(" + epoch + " + " + flavour.SinceYear1 + ")"
 			out = append(out, "("+e+" % 86400 - "+e+" % 3600) IN "+seconds)
 		}
 	}

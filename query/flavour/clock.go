@@ -1,10 +1,10 @@
 package flavour
 
-import (
-	"strconv"
+import "strconv"
 
-	"github.com/barograph/barograph/query/question"
-)
+// SinceYear1 is the seconds from year 1 to 1970, a multiple of a day. Added to an epoch before 1970, it makes the
+// remainder of a division positive.
+const SinceYear1 = "62135596800"
 
 // timeFilter writes the conditions on the hours of valid and initialization time and on the
 // initialization time itself. valid is the column of the valid time, validEpoch and initEpoch are
@@ -35,7 +35,7 @@ func (p *builder) hours(column, epoch string, hours []int) string {
 	if p.flavour == MetviewerSQL && p.d.Hour != nil {
 		return oneOf(p.d, p.d.Hour(column), hours, strconv.Itoa)
 	}
-	e := "(" + epoch + " + " + strconv.Itoa(-question.Year1) + ")"
+	e := "(" + epoch + " + " + SinceYear1 + ")"
 	return oneOf(p.d, p.d.modulo(e, "86400")+" - "+p.d.modulo(e, "3600"), hours, func(h int) string { return strconv.Itoa(3600 * h) })
 }
 

@@ -1,7 +1,6 @@
 package flavour
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,8 +83,8 @@ type Dialect struct {
 func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 // DuckDBFile writes a path as a text literal for DuckDB's readers, which take it as a pattern.
-func DuckDBFile(p string) string {
-	return Quote(regexp.MustCompile(`[[*?]`).ReplaceAllString(p, "[$0]"))
+func DuckDBFile(path string) string {
+	return Quote(strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]").Replace(path))
 }
 
 // Ident quotes an identifier in standard SQL.

@@ -18,13 +18,9 @@ func (c *TimeFilter) AcceptsAll() bool {
 	return c.Init.IsAll() && len(c.ValidHour) == 0 && len(c.InitHour) == 0
 }
 
-// Year1 is the first second of year 1. It is a multiple of a day, so the remainder of t - Year1 is the second of t's day,
-// also before 1970, where the remainder of t is negative.
-const Year1 = -62135596800
-
 // HourOf is the hour of the day of t, as METviewer's HOUR() computes it: 6 from 06:00:00 to
-// 06:59:59. t must not be before year 1.
-func HourOf(t int64) int { return int((t - Year1) % 86400 / 3600) }
+// 06:59:59, also before 1970, where the remainder of t is negative.
+func HourOf(t int64) int { return int((t%86400 + 86400) % 86400 / 3600) }
 
 // Accepts reports whether the filter accepts a record of this valid time and lead.
 func (c *TimeFilter) Accepts(valid int64, lead int32) bool {
