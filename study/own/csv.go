@@ -122,6 +122,12 @@ func (r *csvReader) readHead() error {
 	if errors.Is(err, io.EOF) {
 		return &fault.Error{File: r.path, Problem: "is empty", Cure: "write the names of the columns into its first line"}
 	}
+	if r.line > 1 || slices.ContainsFunc(fields, func(f []byte) bool { return len(f) == 0 }) {
+		return &fault.Error{
+			File: r.path, Line: 1, Problem: "does not name every column",
+			Cure: "write a name for each column into this line, and delete empty lines before it",
+		}
+	}
 	for _, f := range fields {
 		r.head = append(r.head, string(f))
 	}
