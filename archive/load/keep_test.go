@@ -259,7 +259,7 @@ func TestKeepStrangers(t *testing.T) {
 	root := cmp.Or(os.Getenv("BAROGRAPH_DATA"), "../../../shared/data")
 	files, err := filepath.Glob(filepath.Join(root, "met/stat/strangers/*.stat"))
 	if err != nil || len(files) == 0 {
-		t.Skip("the public samples are not here: set BAROGRAPH_DATA to a folder that holds met/stat/strangers")
+		t.Skip("NOT TESTED: the public samples are not here: set BAROGRAPH_DATA to a folder that holds met/stat/strangers")
 	}
 	a := memory(t)
 	first := mustLoad(t, a, load.Options{OnConflict: load.Keep}, files...)

@@ -118,9 +118,9 @@ func TestVerify(t *testing.T) {
 
 // TestVerifyWithoutItsServer: a connection that is lost while Verify reads is an error, and no damage of the archive.
 func TestVerifyWithoutItsServer(t *testing.T) {
-	whole := memory(t)
-	mustLoad(t, whole, load.Options{}, write(t, t.TempDir(), "a.vsdb", line(0, 0, 1)))
-	lost := &spoilt{Archive: whole, end: fmt.Errorf("%w: EOF", engine.ErrUnreachable)}
+	stored := memory(t)
+	mustLoad(t, stored, load.Options{}, write(t, t.TempDir(), "a.vsdb", line(0, 0, 1)))
+	lost := &spoilt{Archive: stored, end: fmt.Errorf("%w: EOF", engine.ErrUnreachable)}
 	if v, err := load.Verify(t.Context(), lost, "s"); !errors.Is(err, engine.ErrUnreachable) {
 		t.Errorf("%+v, %v", v, err)
 	}
