@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -425,6 +426,26 @@ func TestPhases(t *testing.T) {
 				t.Errorf("%s, second %d: %d arrivals, want %d", arrivals, second, got[second], want)
 			}
 		}
+	}
+}
+
+// TestPhasesOfSeveralWorkers: workers take arrivals while another one changes the rate. The race detector checks it.
+func TestPhasesOfSeveralWorkers(t *testing.T) {
+	var o Options
+	for range 50 {
+		o.Phases = append(o.Phases, RatePhase{Rate: 20_000, Duration: time.Millisecond})
+	}
+	o.MaxDuration = 50 * time.Millisecond
+	var done atomic.Int64
+	workers := make([]Worker, 8)
+	for i := range workers {
+		workers[i] = worker(func(context.Context, *Recorder) error {
+			done.Add(1)
+			return nil
+		})
+	}
+	if _, err := Run(t.Context(), workers, o); err != nil || done.Load() == 0 {
+		t.Errorf("%d operations, error %v", done.Load(), err)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // schedule decides when operations start. All workers share it, because a rate applies to the run,
 // not to a worker.
 type schedule struct {
-	rate          float64
+	openLoop      bool       // operations have due times; false = an operation is due when its worker is free
 	rng           *rand.Rand // nil = fixed arrivals
 	warmup        time.Duration
 	end           time.Duration // no operation starts at this time or later; 0 = no end
@@ -21,6 +21,7 @@ type schedule struct {
 	timeOver atomic.Bool  // a worker reached the time limit
 
 	mu          sync.Mutex  // for an open loop; a closed loop takes no lock
+	rate        float64     // operations per second
 	arrivals    int64       // arrivals assigned at the current rate
 	nextPoisson float64     // seconds: the next Poisson arrival
 	phaseStart  float64     // seconds: start of the current rate
@@ -32,7 +33,7 @@ type schedule struct {
 const scheduleStream = 0x70616365
 
 func newSchedule(o *Options) *schedule {
-	s := &schedule{rate: o.Rate, warmup: o.Warmup, maxOperations: o.Operations}
+	s := &schedule{openLoop: o.Rate > 0 || len(o.Phases) > 0, rate: o.Rate, warmup: o.Warmup, maxOperations: o.Operations}
 	if o.MaxDuration > 0 {
 		s.end = o.Warmup + o.MaxDuration
 	}
@@ -47,8 +48,8 @@ func newSchedule(o *Options) *schedule {
 	return s
 }
 
-// peek returns when the next arrival of an open loop is due. It switches to the next phase if necessary. Fixed arrivals are computed from their number, which
-// avoids accumulating rounding errors.
+// peek returns when the next arrival of an open loop is due. It switches to the next phase if necessary. Fixed arrivals
+// are computed from their number, which avoids accumulating rounding errors.
 func (s *schedule) peek() time.Duration {
 	for {
 		due := s.nextPoisson
@@ -61,7 +62,8 @@ func (s *schedule) peek() time.Duration {
 		s.phases = s.phases[1:]
 		s.rate, s.phaseStart, s.arrivals = s.phases[0].Rate, s.phaseEnd, 0
 		if s.phaseEnd += s.phases[0].Duration.Seconds(); s.rng != nil {
-			s.nextPoisson = s.phaseStart + s.rng.ExpFloat64()/s.rate // exponential gaps have no memory: the time since the last arrival does not change the distribution of the next gap
+			// Exponential gaps have no memory: the time since the last arrival does not change the next gap's distribution.
+			s.nextPoisson = s.phaseStart + s.rng.ExpFloat64()/s.rate
 		}
 	}
 }
@@ -76,7 +78,7 @@ func (s *schedule) advance() {
 // next assigns an operation to a worker and returns when it is due. In a closed loop that is now.
 func (s *schedule) next(now time.Duration) (due time.Duration, more bool) {
 	due = now
-	if s.rate > 0 {
+	if s.openLoop {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		due = s.peek()
@@ -89,7 +91,7 @@ func (s *schedule) next(now time.Duration) (due time.Duration, more bool) {
 		s.assigned.Add(-1)
 		return 0, false
 	}
-	if s.rate > 0 {
+	if s.openLoop {
 		s.advance()
 	}
 	return due, true
@@ -107,7 +109,7 @@ func (s *schedule) giveBack(due time.Duration) {
 func (s *schedule) unstarted(end time.Duration) (n int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.rate == 0 {
+	if !s.openLoop {
 		return 0
 	}
 	if s.end > 0 {
