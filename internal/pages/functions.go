@@ -95,6 +95,7 @@ func (p *page) functions() template.FuncMap {
 		"geomean":  geomean,
 		"least":    func(xs ...any) (number, error) { return best(xs, func(a, b float64) bool { return a < b }) },
 		"most":     func(xs ...any) (number, error) { return best(xs, func(a, b float64) bool { return a > b }) },
+		"ofLeast":  ofLeast,
 		"below":    func(a, b any) (bool, error) { return compare(a, b, func(x, y float64) bool { return x < y }) },
 		"within":   within,
 		"law":      p.law,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -141,6 +142,27 @@ func best(xs []any, better func(a, b float64) bool) (out number, err error) {
 		}
 	}
 	return out, nil
+}
+
+// ofLeast returns the name of the least known number. names and numbers have one order.
+func ofLeast(names, numbers []any) (name string, err error) {
+	if len(names) != len(numbers) {
+		return "", fmt.Errorf("%d names of %d numbers", len(names), len(numbers))
+	}
+	least := missing("—")
+	for i, x := range numbers {
+		v, err := toNumber(x)
+		if err != nil {
+			return "", err
+		}
+		if v.known() && (!least.known() || v.Value < least.Value) {
+			least, name = v, fmt.Sprint(names[i])
+		}
+	}
+	if name == "" {
+		return "", errors.New("none of the numbers is known: " + fmt.Sprint(names...))
+	}
+	return name, nil
 }
 
 func project(l measure.Growth, size any) (number, error) {

@@ -328,6 +328,19 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
+// TestOfLeast: a sentence names the least of the known numbers.
+func TestOfLeast(t *testing.T) {
+	names := []any{"a", "b", "c"}
+	if name, err := ofLeast(names, []any{exactly(3), missing("—"), exactly(2)}); name != "c" || err != nil {
+		t.Errorf("%q, %v", name, err)
+	}
+	for _, numbers := range [][]any{{exactly(1)}, {missing("—"), missing("—"), missing("—")}} {
+		if name, err := ofLeast(names, numbers); err == nil {
+			t.Errorf("%v: %q", numbers, name)
+		}
+	}
+}
+
 func asJSON(t *testing.T, v any) []byte {
 	t.Helper()
 	text, err := json.Marshal(v)
