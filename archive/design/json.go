@@ -216,7 +216,7 @@ func parseEntry(entry gjson.Result, b *record.Batch, head uint32, valid int64) e
 	return err
 }
 
-func setMember(b *record.Batch, i int, name string, value gjson.Result) error {
+func setMember(b *record.Batch, i int, name string, value gjson.Result) (err error) {
 	switch name {
 	case "fcst_lead":
 		return setInteger(&b.Lead[i], value)
@@ -229,7 +229,6 @@ func setMember(b *record.Batch, i int, name string, value gjson.Result) error {
 	case "obs_valid_end":
 		return setInteger(&b.ObsEnd[i], value)
 	case "repeats":
-		var err error
 		b.Group, err = ParseRepeats([]byte(value.Raw), b.Group)
 		return err
 	}
@@ -241,8 +240,7 @@ func setMember(b *record.Batch, i int, name string, value gjson.Result) error {
 		b.Text[c.Slot][i] = value.Str
 		return nil
 	case c.Kind != record.Text && value.Type == gjson.Number:
-		f, err := strconv.ParseFloat(value.Raw, 64)
-		b.Num[c.Slot][i] = f
+		b.Num[c.Slot][i], err = strconv.ParseFloat(value.Raw, 64)
 		return err
 	}
 	return errors.New(value.Raw + " is not of the column's kind")
@@ -250,6 +248,8 @@ func setMember(b *record.Batch, i int, name string, value gjson.Result) error {
 
 func setInteger[T int32 | int64](into *T, value gjson.Result) error {
 	v, err := strconv.ParseInt(value.Raw, 10, 64)
-	*into = T(v)
+	if *into = T(v); int64(*into) != v {
+		err = strconv.ErrRange
+	}
 	return err
 }

@@ -262,6 +262,7 @@ func TestBadDocuments(t *testing.T) {
 		`"subset":"s"`:                  {`"subset":1`, "member subset"},
 		`"data":[`:                      {`"data":{"x":[`, "is not a JSON object"},
 		`"data":[{"fcst_lead":0,`:       {`"data":[{"fcst_lead":0.5,`, "member fcst_lead"},
+		`{"fcst_lead":0,`:               {`{"fcst_lead":4294967296,`, "member fcst_lead: value out of range"},
 		`"fcst_lead":0,`:                {``, "an entry has no fcst_lead"},
 		`"fbar":1.5`:                    {`"fbar":"1.5"`, "is not of the column's kind"},
 		`"obar":1.5`:                    {`"nobar":1.5`, "is not a column of SL1L2"},
