@@ -63,6 +63,12 @@ one_disk() {
 	scanned experiment1 postgres1 "$tables" --lab postgres --profile default --disks=1 --partitions 2,8 --queries q3,scan --reps 10 --cold-restart=false --cold "$(small 10 6)"
 }
 
+one_disk_clickhouse_trino() {
+	disks 1 540
+	scanned experiment1 clickhouse1 "$tables" --engine "clickhouse:$star.ch" --disks=1 --partitions 2,8 --queries q3,scan --reps 10 --cold "$(small 10 6)"
+	scanned experiment1 trino1 "$tables" --lab trino --disks=1 --partitions 2,8 --queries q3,scan --reps 10 --cold "$(small 6 3)"
+}
+
 one_disk_asterixdb() {
 	disks 1 540
 	scanned experiment1 asterixdb1 "$documents" --lab asterixdb --disks=1 --partitions 2,8 --queries q3,scan --reps "$(small 10 6)" --cold-restart=false --cold "$(small 6 3)"
@@ -72,6 +78,7 @@ step data data
 step six-duckdb six_duckdb
 step six-postgres six_postgres
 step one-disk one_disk
+step one-disk-clickhouse-trino one_disk_clickhouse_trino
 step plain plain
 step six-clickhouse six_clickhouse
 step six-trino six_trino
