@@ -58,6 +58,7 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 	if err != nil {
 		return nil, err
 	}
+	out.Processes = t.processes
 	note, err := t.note()
 	if loaded, ok := sqlengine.ParsePlacement(note); err == nil && ok && p.CheckLoaded(loaded) == nil {
 		err = t.start(ctx)
@@ -102,6 +103,13 @@ func (t *starTables) start(ctx context.Context) (err error) {
 
 // starFolderOn returns the folder of the tables on a path of the placement.
 func starFolderOn(path string) string { return filepath.Join(path, starFolder) }
+
+func (t *starTables) processes() []int32 {
+	if t.process == nil {
+		return nil
+	}
+	return []int32{int32(t.process.PID())} //nolint:gosec // a pid fits
+}
 
 func (t *starTables) close() error {
 	if t.process == nil {

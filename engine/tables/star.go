@@ -176,6 +176,10 @@ type Star struct {
 	// Spent returns what the server has spent, including the last answer of this Star.
 	Spent func(ctx context.Context) (engine.ServerUsage, error)
 
+	// Processes returns the processes that the engine runs for these tables now, in addition to those
+	// of engine.Engine. nil = it runs none.
+	Processes func() []int32
+
 	Close func() error
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/barograph/barograph/engine/tables"
@@ -226,6 +227,9 @@ func (t *trial) sample(ctx context.Context, q tables.StarQuery, phase run.Phase)
 	var rows []tables.StarRow
 	devices := t.Devices[:min(len(t.Devices), len(t.Configs[t.config].Paths))]
 	server := &run.ServerMeter{PIDs: t.host.PIDs, Report: run.ReportFunc(t.star.Spent)}
+	if t.star.Processes != nil {
+		server.PIDs = slices.Concat(server.PIDs, t.star.Processes())
+	}
 	m, err := t.folder.TimeQuery(ctx, devices, server, func() (err error) {
 		rows, err = t.star.Ask(ctx, q)
 		return err

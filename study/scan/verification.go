@@ -289,7 +289,7 @@ func (v *verifier) sample(ctx context.Context, i int, phase run.Phase) error {
 	a := &v.archives[i]
 	a.reps[phase]++
 	ask := func() error { return a.archive.Ask(ctx, q, &v.got) }
-	m, err := v.folder.TimeQuery(ctx, v.Devices, &run.ServerMeter{PIDs: v.PIDs}, ask)
+	m, err := v.folder.TimeQuery(ctx, v.Devices, &run.ServerMeter{PIDs: slices.Concat(v.PIDs, v.db.Processes)}, ask)
 	if err != nil {
 		return err
 	}
