@@ -356,13 +356,14 @@ func (p *Program) Run(ctx context.Context) (measured bool, err error) {
 	return p.closeFolder(ctx, into, err)
 }
 
-// closeResumable closes the folder of a run whose server failed. It sets no end time, so that the same
+// closeResumable closes the folder of a run whose engine failed. It sets no end time, so that the same
 // command resumes the run.
 func (p *Program) closeResumable(into *run.Folder, err error) (measured bool, _ error) {
-	err = &fault.Error{
-		File: p.Out, Problem: "is incomplete", Err: err,
-		Cure: "start the server again, and resume with the same command and --out " + p.Out,
+	cure := "resume with the same command and --out " + p.Out
+	if into.Run.Archives[0].Place == string(engine.Remote) {
+		cure = "start the server again, and " + cure
 	}
+	err = &fault.Error{File: p.Out, Problem: "is incomplete", Err: err, Cure: cure}
 	return len(into.Samples()) > 0, errors.Join(err, into.Close())
 }
 
