@@ -49,12 +49,15 @@ type Program struct {
 	Tolerance    float64       // 0 = answer.Tolerance
 	Timeout      time.Duration // of each query; 0 = none
 	TimeLimit    time.Duration // after which nothing more is timed; 0 = none
-	Memory       string        // limit of a DuckDB over the files, such as "1GB"; "" = DefaultMemory
-	SaveResults  bool          // write the proven results into the run folder
+
+	Memory       string // limit of a DuckDB over the files, such as "1GB"; "" = DefaultMemory
+	SaveResults  bool   // write the proven results into the run folder
 	Seed         uint64
 	Log          *slog.Logger
 	Progress     func(s string) // several goroutines call it, one at a time
 	ProgressEach time.Duration  // between two reports of a step; 0 = ten seconds
+
+	Now func() time.Time // the clock of TimeLimit, which tests replace; nil = time.Now
 }
 
 // Names returns the engines that can store a user's own tables.
@@ -121,7 +124,7 @@ func isTimeLimitReached(warning string) bool { return strings.HasPrefix(warning,
 
 // overdue reports whether the time limit of the run has passed. If so, it warns that the run ends before next is complete.
 func (r *runner) overdue(next string) bool {
-	if r.TimeLimit == 0 || time.Since(r.began) < r.TimeLimit {
+	if r.TimeLimit == 0 || r.Now().Sub(r.began) < r.TimeLimit {
 		return false
 	}
 	text := fmt.Sprintf(timeLimitReached+"%s ended the run before %s was complete; to continue, run the same command "+
@@ -163,8 +166,11 @@ func Run(ctx context.Context, p Program, folder *run.Folder) (err error) {
 	if p.Reps == 0 {
 		p.Reps = measure.RepsFor(max(len(p.Engines)-1, 1) * len(p.Questions))
 	}
+	if p.Now == nil {
+		p.Now = time.Now
+	}
 	p.Progress = serialized(p.Progress)
-	r := &runner{Program: p, folder: folder, began: time.Now(), reportedAt: time.Now()}
+	r := &runner{Program: p, folder: folder, began: p.Now(), reportedAt: time.Now()}
 	// A resumed run reads its files again, and tries again to load missing tables.
 	folder.Run.Archives, folder.Run.Data = nil, run.Data{Source: folder.Run.Data.Source}
 	folder.DropWarnings(func(w string) bool { return strings.Contains(w, lacksTable) || isTimeLimitReached(w) })
