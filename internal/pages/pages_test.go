@@ -229,6 +229,22 @@ func TestKeep(t *testing.T) {
 	}
 }
 
+// TestScanPlans: the kept description of a scan has no text of a plan, whatever the text contains.
+func TestScanPlans(t *testing.T) {
+	for _, plan := range []string{"", "Scan {a: [1]}\n", `"quoted" \ end`, `\`} {
+		text := asJSON(t, map[string]any{"a": "b", "plan": plan, "z": []int{1}})
+		var indented bytes.Buffer
+		if err := json.Indent(&indented, text, "", ""); err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]any{}
+		err := json.Unmarshal(scanPlans.ReplaceAll(indented.Bytes(), []byte(`${1}""`)), &got)
+		if err != nil || got["plan"] != "" || got["a"] != "b" || got["z"] == nil {
+			t.Errorf("%q: %v, %v", plan, got, err)
+		}
+	}
+}
+
 // TestKeepAgain keeps the steps of two days one after the other: a run of the second day replaces the one of the same
 // name with all that is below it, and the other runs and steps stay.
 func TestKeepAgain(t *testing.T) {
