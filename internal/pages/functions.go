@@ -69,6 +69,8 @@ func (p *page) functions() template.FuncMap {
 			return report.Bottleneck(f.samples[found[0]]), nil
 		},
 		"problem":     p.problem,
+		"failures":    p.failures,
+		"option":      p.option,
 		"projection":  p.projection,
 		"kills":       p.kills,
 		"damage":      p.damage,

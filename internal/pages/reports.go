@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -45,6 +46,51 @@ func (p *page) problem(name string, conditions ...string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("%s: nothing that meets %v has a problem", name, conditions)
+}
+
+// failures returns a list of the problems of a folder, each with the configurations and (in parentheses) the numbers of
+// clients that have it; "" = nothing failed.
+func (p *page) failures(name string) (string, error) {
+	f, err := p.open(name)
+	if err != nil {
+		return "", err
+	}
+	var order []string // of the problems, without their amounts
+	problems, cells := map[string]string{}, map[string][]string{}
+	for i := range f.samples {
+		s := &f.samples[i]
+		if s.Problem == "" {
+			continue
+		}
+		kind := amounts.ReplaceAllString(s.Problem, "")
+		if cells[kind] == nil {
+			order, problems[kind] = append(order, kind), strings.ReplaceAll(s.Problem, "`", "'")
+		}
+		cells[kind] = append(cells[kind], strings.Join([]string{
+			s.Cell.Engine, s.Cell.Value("layout"), s.Cell.Value("mix"), "(" + s.Cell.Value("threads") + ")",
+		}, " "))
+	}
+	var out []string
+	for _, kind := range order {
+		slices.Sort(cells[kind])
+		out = append(out, "- "+strings.Join(slices.Compact(cells[kind]), ", ")+": `"+problems[kind]+"`")
+	}
+	return strings.Join(out, "\n"), nil
+}
+
+// amounts are the parts by which two texts about one problem differ.
+var amounts = regexp.MustCompile(`(?i)failed to \w+( \w+)* of|could not \w+ \w+ of|[0-9.]+( [kmg]i?b)?`)
+
+// option is the value of an option in the command line of a run.
+func (p *page) option(name, flag string) (string, error) {
+	f, err := p.open(name)
+	if err != nil {
+		return "", err
+	}
+	if i := slices.Index(f.run.Args, flag); i >= 0 && i+1 < len(f.run.Args) {
+		return f.run.Args[i+1], nil
+	}
+	return "", fmt.Errorf("%s was not run with %s", name, flag)
 }
 
 // projection is what a growth study stored about its largest size before it measured this size. The conditions name

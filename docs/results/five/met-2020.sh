@@ -34,9 +34,9 @@ step seven one
 # The same archives, asked by 1 to 32 clients at once.
 clients() {
 	fresh mariadb postgres
-	measure met seed/vsdb_data --case test_1,test_3 --reps 1 --warmups 0 --out many $labs --engine lab:mariadb --engine lab:postgres --engine duckdb --engine pebble \
+	measure met seed/vsdb_data --case test_1,test_3 --reps 1 --warmups 0 --out many $labs --engine lab:mariadb --engine lab:postgres --engine duckdb --engine sqlite --engine pebble \
 		--design normalized --design document --design keyvalue --flavour metviewer-sql --flavour epoch-range --flavour keys --flavour keys-native \
-		--clients 1,2,4,8,16,32 --duration "$(small 1s 300ms)"
+		--clients 1,2,4,8,16,32 --duration "$(small 5s 300ms)"
 }
 step many clients
 
