@@ -68,7 +68,6 @@ func (p *page) functions() template.FuncMap {
 			}
 			return report.Bottleneck(f.samples[found[0]]), nil
 		},
-		"problem":     p.problem,
 		"failures":    p.failures,
 		"option":      p.option,
 		"projection":  p.projection,

@@ -326,9 +326,6 @@ func TestFunctions(t *testing.T) {
 	if errors.Join(err, err2) != nil || lost.Value != 2*2+1 || failed.Value != 2*4 {
 		t.Errorf("damage %+v, failed calls %+v: %v, %v", lost, failed, err, err2)
 	}
-	if text, err := p.problem("many/clients", "engine=duckdb", "layout=document"); err != nil || !strings.Contains(text, "Out of Memory") {
-		t.Errorf("%q, %v", text, err)
-	}
 	if text, err := p.failures("many/clients"); err != nil || !strings.Contains(text, "duckdb document keys (8)") || !strings.Contains(text, "mariadb document keys (8)") ||
 		strings.Count(text, "\n") != 1 || strings.Contains(text, "pebble") {
 		t.Errorf("failures: %q, %v", text, err)
@@ -338,9 +335,6 @@ func TestFunctions(t *testing.T) {
 	}
 	if text, err := p.option("many/clients", "--nothing"); err == nil {
 		t.Errorf("option: %q", text)
-	}
-	if text, err := p.problem("many/clients", "engine=pebble"); err == nil {
-		t.Errorf("pebble has the problem %q", text)
 	}
 	all, err := p.answer("growth")
 	if err != nil {

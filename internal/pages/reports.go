@@ -34,20 +34,6 @@ func (p *page) answer(name string, containing ...string) (string, error) {
 	return strings.Join(out, " "), nil
 }
 
-// problem is why the first repetition of the cells that meet the conditions has no measurement.
-func (p *page) problem(name string, conditions ...string) (string, error) {
-	f, err := p.open(name)
-	if err != nil {
-		return "", err
-	}
-	for _, i := range f.matching(conditions) {
-		if text := f.samples[i].Problem; text != "" {
-			return text, nil
-		}
-	}
-	return "", fmt.Errorf("%s: nothing that meets %v has a problem", name, conditions)
-}
-
 // failures returns a list of the problems of a folder, each with the configurations and (in parentheses) the numbers of
 // clients that have it; "" = nothing failed.
 func (p *page) failures(name string) (string, error) {
