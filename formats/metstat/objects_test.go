@@ -191,3 +191,26 @@ func TestFurtherNamedColumnsOfCyclones(t *testing.T) {
 		t.Errorf("left out %v, rejects %v", b.OmittedColumns, b.Rejects)
 	}
 }
+
+// A common column of TC-Pairs precedes LINE_TYPE. A column of that name after LINE_TYPE is another
+// one, and a line that ends at its line type does not have it.
+func TestCommonColumnsOfCyclonesPrecedeTheLineType(t *testing.T) {
+	move := func(name string) string {
+		head := strings.Replace(tcHead, " "+name, "", 1)
+		return strings.Replace(head, "LINE_TYPE", "LINE_TYPE "+name, 1)
+	}
+	const line = "V11.1.0 GFSO BEST AL092022 AL 09 IAN 20220926_000000 060000 20220926_060000 NA NA TCMPR\n"
+	for _, c := range []struct{ name, reason string }{
+		{"BASIN", "the preceding header line is not TC-Pairs's: it lacks column BASIN"},
+		{"DESC", "the line is truncated: it has 5 columns of TCMPR, but MET V11.1.0 writes 76"},
+	} {
+		text := line
+		if c.name != "DESC" {
+			text = strings.Replace(text, "BEST", "BEST NA", 1)
+		}
+		all := readAll(t, move(c.name)+text, 0)
+		if len(all) != 1 || len(all[0].Rejects) != 1 || all[0].Rejects[0].Reason != c.reason {
+			t.Errorf("%s: %+v", c.name, all[0].Rejects)
+		}
+	}
+}

@@ -572,3 +572,22 @@ func TestFurtherNamedColumnsOfEveryType(t *testing.T) {
 		}
 	}
 }
+
+// Layouts that lack one column of units, but not the same one, have equally many columns: a header
+// that was read with one layout is not that of the same text with the other.
+func TestEquallyLongLayouts(t *testing.T) {
+	withoutFcst := strings.Replace(head24, " FCST_UNITS", "", 1)
+	withoutObs := strings.Replace(head24, " OBS_UNITS", "", 1)
+	line := "V12.0.0 GFS NA " + times + " TMP NA Z2 NA Z3 ANLYS FULL NEAREST 1 NA NA NA NA FHO 1 0 0 0\n"
+	all := readAll(t, withoutFcst+line+withoutObs+line, 0)
+	if len(all) != 1 || all[0].Len() != 2 {
+		t.Fatalf("%d batches", len(all))
+	}
+	first, second := all[0].Header(0), all[0].Header(1)
+	if first[record.ObsVar] != "Z2" || first[record.FcstLev] != "NA" || first[record.ObsUnits] != "NA" {
+		t.Errorf("without FCST_UNITS: %q", first)
+	}
+	if second[record.ObsVar] != "NA" || second[record.FcstLev] != "Z2" || second[record.FcstUnits] != "NA" {
+		t.Errorf("without OBS_UNITS: %q", second)
+	}
+}

@@ -6,7 +6,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// parseLead reads [-][H…]HHMMSS as seconds; NA is 0. Up to 99999 hours.
+// parseLead reads [-][H…]HHMMSS as seconds; NA is 0. A lead has at most nine digits: 99,999 hours.
 func parseLead(tok []byte) (int32, bool) {
 	if string(tok) == "NA" {
 		return 0, true
