@@ -13,36 +13,16 @@ type zone struct {
 // daylight time; the row of N has 3:30.
 var zones = [...]zone{ //nolint:gochecknoglobals // a constant table
 	{"Z", 0, false},
-	{"N", 12600, true},
-	{"NS", 12600, false},
-	{"ND", 9000, false},
-	{"A", 14400, true},
-	{"AS", 14400, false},
-	{"AD", 10800, false},
-	{"E", 18000, true},
-	{"ES", 18000, false},
-	{"ED", 14400, false},
-	{"C", 21600, true},
-	{"CS", 21600, false},
-	{"CD", 18000, false},
-	{"M", 25200, true},
-	{"MS", 25200, false},
-	{"MD", 21600, false},
-	{"P", 28800, true},
-	{"PS", 28800, false},
-	{"PD", 25200, false},
-	{"Y", 28800, true},
-	{"YS", 28800, false},
-	{"YD", 25200, false},
-	{"H", 36000, false},
-	{"HS", 36000, false},
-	{"HD", 36000, false},
-	{"L", 32400, true},
-	{"LS", 32400, false},
-	{"LD", 28800, false},
-	{"B", 36000, true},
-	{"BS", 36000, false},
-	{"BD", 32400, false},
+	{"N", 12600, true}, {"NS", 12600, false}, {"ND", 9000, false},
+	{"A", 14400, true}, {"AS", 14400, false}, {"AD", 10800, false},
+	{"E", 18000, true}, {"ES", 18000, false}, {"ED", 14400, false},
+	{"C", 21600, true}, {"CS", 21600, false}, {"CD", 18000, false},
+	{"M", 25200, true}, {"MS", 25200, false}, {"MD", 21600, false},
+	{"P", 28800, true}, {"PS", 28800, false}, {"PD", 25200, false},
+	{"Y", 28800, true}, {"YS", 28800, false}, {"YD", 25200, false},
+	{"H", 36000, false}, {"HS", 36000, false}, {"HD", 36000, false},
+	{"L", 32400, true}, {"LS", 32400, false}, {"LD", 28800, false},
+	{"B", 36000, true}, {"BS", 36000, false}, {"BD", 32400, false},
 	{"J", -28800, false},
 }
 
@@ -114,8 +94,22 @@ func monthDays(year int32, month int8) int8 {
 	return 31
 }
 
-// firstYear and lastYear are the range of years that can be coded. Other years are error 39.
-const firstYear, lastYear = 1753, 2199
+// firstYear and lastYear are the range of years that can be coded. Other years are error 39. maxDays
+// is more than the days of all these years.
+const (
+	firstYear, lastYear = 1753, 2199
+	maxDays             = 366 * (lastYear - firstYear + 1)
+)
+
+// outOfYears returns error 39 for a time, in seconds of UTC, that none of these years has in any
+// zone; 0 for others.
+func outOfYears(t int64) int {
+	const first, last = -6847804800 - 8*3600, 7258118400 + 10*3600 // of J and H: 1753-01-01 and 2199-12-31 24:00 local
+	if t < first || t > last {
+		return 39
+	}
+	return 0
+}
 
 func (c *clock) dateExists() bool {
 	return c.year >= firstYear && c.year <= lastYear && c.month >= 1 && c.month <= 12 &&

@@ -62,7 +62,7 @@ type state struct {
 	alive   bool // it can be continued
 	revised bool
 	body    bool // of a .B message: its header is complete
-	rescued bool // it would have ended before without Options.Lenient
+	rescued bool // without Options.Lenient, an earlier error would have ended it
 	slash   bool // the previous line ended with a slash
 	number  int  // of its last continuation line, 0 = none yet
 
@@ -406,7 +406,7 @@ func (d *Decoder) unreadable() {
 	d.lose()
 }
 
-// endLine handles .END and similar lines, which end nothing.
+// endLine handles .END, and lines that are similar but end nothing.
 func (d *Decoder) endLine() {
 	if len(d.b) < 4 || d.b[3] != 'D' || len(d.b) > 4 && d.b[4] != ' ' {
 		d.unreadable()
@@ -427,7 +427,7 @@ func (d *Decoder) endLine() {
 // .END.
 func (d *Decoder) loseBehind() {
 	m, a := &d.m, &d.out.Account
-	d.note(68, m.cutPieces == 0, remarks[68]+": what stands since a dot in column 1 ended the body is lost")
+	d.note(68, m.cutPieces == 0, remarks[68]+": the text after the dot in column 1 that ended the body is lost")
 	a.Text -= m.cutLines
 	a.Data += m.cutLines
 	a.Pieces += m.cutPieces

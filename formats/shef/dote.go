@@ -117,8 +117,8 @@ func (d *Decoder) nullE() {
 	d.m.series = 2
 }
 
-// stepE returns the time of the next value. ends reports that no later value can have a time
-// either.
+// stepE returns the time of the next value, or the number of an error. ends reports that no later
+// value can have a time either.
 func (d *Decoder) stepE() (at int64, number int, ends bool) {
 	m := &d.m
 	if !m.based {
@@ -126,18 +126,17 @@ func (d *Decoder) stepE() (at int64, number int, ends bool) {
 			return 0, number, true
 		}
 	}
-	k := m.index
+	far := int64(m.index) * int64(m.step)
 	m.index++
-	steps := k * m.step
-	switch m.unit {
-	case 'S':
-		return m.base + int64(steps), 0, false
-	case 'N':
-		return m.base + int64(steps)*60, 0, false
-	case 'H':
-		return m.base + int64(steps)*3600, 0, false
+	if m.unit == 'S' || m.unit == 'N' || m.unit == 'H' {
+		at = m.base + far*unitSeconds(m.unit)
+		number = outOfYears(at)
+		return at, number, number != 0
 	}
-	c := m.from
+	if far != far%maxDays {
+		return 0, 39, true
+	}
+	c, steps := m.from, int32(far)
 	switch m.unit {
 	case 'D':
 		c.addDays(steps)

@@ -327,7 +327,8 @@ func AppendText(b []byte, g *record.Gauge) []byte {
 	if g.Revised {
 		revised = 1
 	}
-	return fmt.Appendf(b, "%-10s%s  %s  %s%c%15.4f %c%9.3f  %04d %d %d  %-8s  \"%s\"\n", g.Station, dateTime(g.Time), created, g.Code[:6], last,
+	return fmt.Appendf(b, "%-10s%s  %s  %s%c%15.4f %c%9.3f  %04d %d %d  %-8s  \"%s\"\n",
+		g.Station, dateTime(g.Time), created, g.Code[:6], last,
 		g.Value, g.Quality, float64(g.Probability), g.Duration, revised, g.Series, g.Source, cmp.Or(g.Comment, " "))
 }
 

@@ -3,6 +3,7 @@ package shef_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -413,6 +414,64 @@ func TestLenient(t *testing.T) {
 		})
 		if s := strings.Join(got, ", "); err != nil || s != c.want {
 			t.Errorf("%q, lenient %v: %s, want %s: %v", c.text, c.lenient, s, c.want, err)
+		}
+	}
+}
+
+// TestYears: no step, relative date or null leads to a time outside of the years that can be coded.
+func TestYears(t *testing.T) {
+	nulls := strings.Repeat("/", 3_615_290) // 99 years each: as months, their sum exceeds 32 bits and seems to be 1769
+	for _, c := range []struct{ text, want, errors string }{
+		{".E STN1 21991230 Z DH00/HG/DIH12/1/2/3/4/5/6", "2199-12-30 00 2199-12-30 12 2199-12-31 00 2199-12-31 12 2200-01-01 00 ", "39"},
+		{".E STN1 17530101 Z DH12/HG/DIN-30/1/2/3" + strings.Repeat("/", 100) + "4/5", "1753-01-01 12 1753-01-01 11 1753-01-01 11 ", "39"},
+		{".A STN1 21991231 Z DH12/DRH+12/HG 1/DRH+99/HG 2", "2200-01-01 00 ", "39"},
+		{".A STN1 17530101 J DH00/HG 1/DRS-1/HG 2", "1752-12-31 16 ", "39"},
+		{".A STN1 21991231 H DH24/HG 1/DRS+1/HG 2", "2200-01-01 10 ", "39"},
+		{".E STN1 20000101 Z DH00/HG/DIY99/1" + nulls + "2/3", "2000-01-01 00 ", "39"},
+		{".E STN1 20000131 Z DH00/HG/DIE99/1" + nulls + "2/3", "2000-01-31 00 ", "39"},
+		{".E STN1 20000101 Z DH00/HG/DID-99/1" + nulls + "2/3", "2000-01-01 00 ", "39"},
+	} {
+		r := decode(t, c.text+"\n", day)
+		times, errors := "", ""
+		for i := range r.Values {
+			times += time.Unix(r.Values[i].Time, 0).UTC().Format("2006-01-02 15 ")
+		}
+		for _, p := range r.Problems {
+			if !p.Warning {
+				errors += strconv.Itoa(p.Number)
+			}
+		}
+		if times != c.want || errors != c.errors {
+			t.Errorf("%.60s: %s, want %s; errors %s, want %s", c.text, times, c.want, errors, c.errors)
+		}
+	}
+}
+
+// TestFilter: a pattern with ! excludes wherever it is in the list, and of the other patterns one must
+// match.
+func TestFilter(t *testing.T) {
+	r := decode(t, ".A LCHA1 1110 /HG 1\n.A LCHX1 1110 /HG 1\n.A OTHR1 1110 /HG 1\n", day)
+	for patterns, want := range map[string]string{
+		"":               "LCHA1 LCHX1 OTHR1 ",
+		"lch*":           "LCHA1 LCHX1 ",
+		"LCH*,!LCHX1":    "LCHA1 ",
+		"!LCHX1,LCH*":    "LCHA1 ",
+		"!LCHX1,LCHX1":   "",
+		"!LCHX1":         "LCHA1 OTHR1 ",
+		"!LCHX1,!OTHR*":  "LCHA1 ",
+		"!OTHR1,LCHX1,X": "LCHX1 ",
+	} {
+		f := shef.Filter{}
+		if patterns != "" {
+			f.Stations = strings.Split(patterns, ",")
+		}
+		values, got := slices.Clone(r.Values), ""
+		dropped := f.Apply(&values)
+		for i := range values {
+			got += values[i].Station.String() + " "
+		}
+		if got != want || dropped != 3-len(values) {
+			t.Errorf("%s selects %s, want %s; %d dropped", patterns, got, want, dropped)
 		}
 	}
 }
