@@ -363,9 +363,9 @@ func (p *parts) Read(b []byte) (n int, err error) {
 // with the file's name. A send code of a center is extended only if it means its own element.
 func TestDamagedTables(t *testing.T) {
 	for text, want := range map[string]string{
-		"*5\nA nan\n":                             `f:2: "A nan" is not a row of section *5`,
-		"*5\nA 1e99\n":                            `f:2: "A 1e99" is not a row of section *5`,
-		"*2\nA nan\n":                             `f:2: "A nan" is not a row of section *2`,
+		"*5\nA nan\n":  `f:2: "A nan" is not a row of section *5`,
+		"*5\nA 1e99\n": `f:2: "A 1e99" is not a row of section *5`,
+		"*2\nA nan\n":  `f:2: "A nan" is not a row of section *2`,
 		"*1\nYW 1.0\n" + strings.Repeat("x", 1e6): "f cannot be read",
 	} {
 		if own, err := shef.ReadTables(strings.NewReader(text), "f"); own != nil || err == nil || !strings.HasPrefix(err.Error(), want) {
