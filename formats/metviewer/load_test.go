@@ -382,3 +382,71 @@ func TestMisspeltElements(t *testing.T) {
 		}
 	}
 }
+
+// TestStoredXML: the text that an archive keeps has no password, whatever prefix or letter case its
+// element has, and is UTF-8.
+func TestStoredXML(t *testing.T) {
+	for _, password := range []string{
+		"<password>s3cret</password>", "<db:password>s3cret</db:password>", "<password note='a/>b'\n>s3cret</password >",
+		"<PASSWORD>s3cret</PASSWORD>", "<!-- <password>s3cret</password> --><password/>",
+	} {
+		s, err := ParseLoadSpec("l.xml", []byte("<load_spec><connection><host>h</host>"+password+"</connection>\n<load_note>kept</load_note>"+
+			"<load_files><file>a.stat</file></load_files></load_spec>"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(s.XML, "s3cret") || !strings.Contains(s.XML, "<host>h</host>") || !strings.Contains(s.XML, "<load_note>kept</load_note>") {
+			t.Errorf("%s is kept as %s", password, s.XML)
+		}
+	}
+	s, err := ParseLoadSpec("l.xml", []byte("<?xml version='1.0' encoding='ISO-8859-1'?><load_spec><load_note>M\xe4rz</load_note>"+
+		"<load_files><file>a.stat</file></load_files></load_spec>"))
+	if err != nil || s.Note != "März" || !strings.Contains(s.XML, "<load_note>März</load_note>") {
+		t.Errorf("a file in Latin-1 is kept as %q, %v", s.XML, err)
+	}
+}
+
+// TestRemarksHaveAnOrder: those of one line have the order of the file, in every run, and all are in the order of their
+// lines.
+func TestRemarksHaveAnOrder(t *testing.T) {
+	text := []byte("<load_spec><folder_tmpl>/a</folder_tmpl>\n<load_stat>x</load_stat><load_mode>x</load_mode><load_mtd>x</load_mtd>" +
+		"<date_list name='b'/><date_list name='a'/><load_val><field name='c'><val>1</val></field></load_val>\n<unknown/></load_spec>")
+	want := "2 load_stat 2 load_mode 2 load_mtd 2 date_list b 2 date_list a 2 load_val/field c 3 unknown "
+	for range 20 {
+		s, err := ParseLoadSpec("l.xml", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, r := range s.Warnings {
+			got += fmt.Sprint(r.Line, " ", r.Element, " ")
+		}
+		if got != want {
+			t.Fatalf("%s, want %s", got, want)
+		}
+	}
+}
+
+// TestSecondRoot: what follows the first root element is not silently ignored.
+func TestSecondRoot(t *testing.T) {
+	_, err := ParseLoadSpec("l.xml", []byte("<load_spec><load_files><file>a.stat</file></load_files></load_spec>\n<load_spec/>"))
+	if f, ok := errors.AsType[*fault.Error](err); !ok || f.Line != 2 || !strings.Contains(err.Error(), "<load_spec>") {
+		t.Errorf("two root elements: %v", err)
+	}
+}
+
+// TestLongListsOfDates: steps over more than the 292 years of a time.Duration, and one date in another zone.
+func TestLongListsOfDates(t *testing.T) {
+	for _, c := range []struct{ start, end, inc, format, want string }{
+		{"1600", "2000", "2147483647", "yyyy", "[1600 1668 1736 1804 1872 1940 2000]"},
+		{"2019010100+0130", "2019010100+0130", "60", "yyyyMMddHHz", "[2019010100+0130]"},
+	} {
+		n, err := parse("d.xml", fmt.Appendf(nil, "<d><start>%s</start><end>%s</end><inc>%s</inc><format>%s</format></d>", c.start, c.end, c.inc, c.format), "d")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := dates("d.xml", n, time.Time{}, true); err != nil || fmt.Sprint(got) != c.want {
+			t.Errorf("%+v: %v, %v", c, got, err)
+		}
+	}
+}
