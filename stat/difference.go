@@ -28,7 +28,7 @@ func Operations() []string {
 }
 
 // Apply computes the operation (METcalcpy calc_derived_curve_value), for Significant and Equivalence the difference
-// that they test. The result is NaN if a or b is NaN or the divisor is 0.
+// that they test. The result is NaN if a or b is NaN, if the divisor is 0, or if a ratio is not finite.
 func (op Operation) Apply(a, b float64) float64 {
 	switch op {
 	case Single:
@@ -38,10 +38,10 @@ func (op Operation) Apply(a, b float64) float64 {
 		if op == Skill {
 			a, divisor = a-b, a
 		}
-		if divisor == 0 {
-			return math.NaN()
+		if x, ok := div(a, divisor); ok {
+			return x
 		}
-		return a / divisor
+		return math.NaN()
 	default:
 		return a - b
 	}
@@ -129,9 +129,9 @@ func MeanDifferenceConfidence(differences []float64) float64 {
 // EquivalenceTest is the paired test of equivalence of two curves at one point (METcalcpy tost_paired; Schuirmann
 // 1987).
 type EquivalenceTest struct {
-	Difference float64
+	Difference float64    // the mean of the cases' differences
 	N          int        // number of cases
-	Bounds     [2]float64 // differences within them are irrelevant
+	Bounds     [2]float64 // differences within them are irrelevant, in the unit of the statistic
 	Narrow     [2]float64 // 90 % interval: the curves are equivalent if it is within the bounds
 	Wide       [2]float64 // 95 % interval: the curves are different if 0 is outside
 }

@@ -2,6 +2,7 @@ package vsdb
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -137,11 +138,8 @@ func (r *Reader) newSeries(b []byte, key string) (*headerSeries, error) {
 	if l.vsdb == "RELI" {
 		thresh = "==1/" + strconv.Itoa(s.members+1)
 	}
-	level := ""
-	if len(tok) == 7 {
-		level = tok[6]
-	}
-	s.head = r.intern([...]string{l.vsdb, version, model, tok[2], tok[3], tok[5], level, thresh})
+	level := strings.Join(tok[6:], "") // "" without one
+	s.head = r.intern([...]string{l.vsdb, version, model, tok[2], tok[3], tok[5], level, cmp.Or(thresh, record.NA)})
 	return s, nil
 }
 
@@ -158,9 +156,7 @@ func (r *Reader) intern(f [8]string) *batchHeader {
 	h[record.Version], h[record.Model], h[record.ObType], h[record.VxMask] = f[1], f[2], f[3], f[4]
 	h[record.FcstVar], h[record.ObsVar] = f[5], f[5]
 	h[record.FcstLev], h[record.ObsLev] = f[6], f[6]
-	if f[7] != "" {
-		h[record.FcstThresh], h[record.ObsThresh] = f[7], f[7]
-	}
+	h[record.FcstThresh], h[record.ObsThresh] = f[7], f[7]
 	r.heads[key] = hd
 	return hd
 }

@@ -1,6 +1,7 @@
 package vsdb
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -98,9 +99,7 @@ func newLayout(k kind) *layout {
 	if l.repeat != nil {
 		l.ensemble, l.count = true, l.slotOf(t.Group.Count)
 	}
-	if l.least == 0 {
-		l.least = l.most
-	}
+	l.least = cmp.Or(l.least, l.most)
 	return l
 }
 
