@@ -124,7 +124,7 @@ func TestContradictingSkill(t *testing.T) {
 	if v, ok, err := Summarize(Overall, statOf(t, "NBRCNT", "FSS"), lt, cols); ok || err != nil {
 		t.Errorf("%v, %v", v, err)
 	}
-	set("fbs", 0, 0.1) // a perfect record beside another one
+	set("fbs", 0, 0.1) // a perfect record and another one
 	if v, ok, err := Summarize(Overall, statOf(t, "NBRCNT", "FSS"), lt, cols); !ok || err != nil || !near(v, 0.5, 1e-12) {
 		t.Errorf("%v, %v, %v", v, ok, err)
 	}

@@ -152,7 +152,7 @@ func TestRevisions(t *testing.T) {
 	}{
 		{"revisions", head + "\n" + a + b + c + two, "20000 1 -10 0.5 NaN 1 2 NaN, 10000 2 5 -0.5 NaN -1 -1 NaN"},
 		{"another time", head + "\n" + a + b + c + line("010000", "20100517_040000", "O_1 O000", "0 1 1 2 39 -105 45 1 2 3 4 5 6"), ""},
-		{"another file behind it", head + "\n" + a + b + c + head + "\n" + a + b, "20000 1 -10 0.5 NaN 1 2 NaN, 10000 2 5 -0.5 NaN -1 -1 NaN"},
+		{"another file after it", head + "\n" + a + b + c + head + "\n" + a + b, "20000 1 -10 0.5 NaN 1 2 NaN, 10000 2 5 -0.5 NaN -1 -1 NaN"},
 		{"a line between that cannot be read", head + "\n" + a + bad + b + c, ""},
 		{"two lines of an object", head + "\n" + a + b + two, ""},
 	} {
@@ -181,7 +181,7 @@ func TestRevisions(t *testing.T) {
 func TestFurtherNamedColumnsOfCyclones(t *testing.T) {
 	lt, _ := record.TypeByName("TCMPR")
 	names := []string{}
-	for _, c := range lt.Columns[5:] { // behind those of TC-Pairs' own header
+	for _, c := range lt.Columns[5:] { // after those of TC-Pairs' own header
 		names = append(names, strings.ToUpper(c.Name))
 	}
 	head := strings.TrimSpace(tcHead) + " " + strings.Join(names, " ")

@@ -35,7 +35,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// TestLoadSpecGolden holds what a load_spec becomes against a golden file.
+// TestLoadSpecGolden compares a load_spec, as it is read, with a golden file.
 func TestLoadSpecGolden(t *testing.T) {
 	s, err := ReadLoadSpec(filepath.Join("testdata", "load.xml"))
 	if err != nil {
@@ -79,13 +79,13 @@ func TestPasswordIsNeverPrinted(t *testing.T) {
 		}
 	}
 	if !strings.Contains(string(asJSON), hidden) {
-		t.Error("it is not said that there is a password")
+		t.Error("the text does not show that there is a password")
 	}
 }
 
-// TestRealLoadSpecs: all public load_specs are obeyed, but one, whose template has
-// fields without values: METdbLoad ends there, too. Those whose template lacks a
-// field of load_val name one folder, as for METdbLoad (dtcenter/MET#659).
+// TestRealLoadSpecs: all public load_specs are read except one, whose template has fields without
+// values: METdbLoad stops there as well. Those whose template lacks a field of load_val name one
+// folder, as for METdbLoad (dtcenter/MET#659).
 func TestRealLoadSpecs(t *testing.T) {
 	root := os.Getenv("BAROGRAPH_DATA")
 	if root == "" {
@@ -152,8 +152,8 @@ func TestVariantsOfLoads(t *testing.T) {
 	}
 }
 
-// TestTakesFiles: load_stat, load_mode and load_mtd exclude files by their names.
-func TestTakesFiles(t *testing.T) {
+// TestIncludesFile: load_stat, load_mode and load_mtd exclude files by their names.
+func TestIncludesFile(t *testing.T) {
 	files := []string{"a/x.stat", "x.vsdb", "mode_cts.txt", "mode_obj.txt.gz", "mtd_2d.txt", "mtd_3d_single_simple.txt", "mtd_3D_pair_cluster.txt", "a.tcst"}
 	for flags, want := range map[string]string{
 		"":                             "a/x.stat x.vsdb mode_cts.txt mode_obj.txt.gz mtd_2d.txt mtd_3d_single_simple.txt mtd_3D_pair_cluster.txt a.tcst",
@@ -178,8 +178,8 @@ func TestTakesFiles(t *testing.T) {
 	}
 }
 
-// TestTakes: line_type, load_mpr and load_orank.
-func TestTakes(t *testing.T) {
+// TestIncludes: line_type, load_mpr and load_orank.
+func TestIncludes(t *testing.T) {
 	const file = "<load_files><file>a.stat</file></load_files>"
 	for body, want := range map[string]string{
 		"": "SL1L2 CTC", "<load_mpr>true</load_mpr>": "SL1L2 CTC MPR", "<load_orank>True</load_orank>": "SL1L2 CTC ORANK",
@@ -207,9 +207,9 @@ func TestTakes(t *testing.T) {
 // TestLoadSpecErrors: each error names the line and the field.
 func TestLoadSpecErrors(t *testing.T) {
 	for name, c := range map[string]struct {
-		body string
-		line int
-		says []string
+		body  string
+		line  int
+		texts []string // of the message
 	}{
 		"template field without values": {"\n<folder_tmpl>/a/{model}/{cycle}</folder_tmpl>\n<load_val><field name=\"model\"><val>gfs</val></field></load_val>", 3, []string{"{cycle}"}},
 		"no load_val at all":            {"<folder_tmpl>/a/{model}</folder_tmpl>", 2, []string{"{model}"}},
@@ -234,9 +234,9 @@ func TestLoadSpecErrors(t *testing.T) {
 			if f.Line != c.line || f.File != "l.xml" {
 				t.Errorf("line %d, want %d: %v", f.Line, c.line, err)
 			}
-			for _, s := range c.says {
+			for _, s := range c.texts {
 				if !strings.Contains(err.Error(), s) {
-					t.Errorf("%v does not say %s", err, s)
+					t.Errorf("%v does not contain %s", err, s)
 				}
 			}
 		})
@@ -324,7 +324,7 @@ func FuzzParse(f *testing.F) {
 			got := s.Folders()
 			slices.Sort(got)
 			if want = slices.Compact(want); !slices.Equal(got, want) {
-				t.Errorf("%q stands for %q, want %q", s.Template, got, want)
+				t.Errorf("%q expands to %q, want %q", s.Template, got, want)
 			}
 		}
 		if s, err := ParsePlotSpec("f.xml", text); err == nil && len(s.Plots) == 0 {
@@ -354,7 +354,7 @@ func TestOtherSpec(t *testing.T) {
 	}
 }
 
-// TestHourlySince2010: a site's list goes on from where its data begin to today.
+// TestHourlySince2010: a site's list of dates begins with its first data and ends today.
 func TestHourlySince2010(t *testing.T) {
 	s, err := ParseLoadSpec("l.xml", []byte(`<load_spec><date_list name="d"><start>2010051914V</start><end>2026051913V</end><inc>3600</inc><format>yyyyMMddHH'V'</format></date_list>
 		<folder_tmpl>/a/{m}/{t}</folder_tmpl><load_val><field name="m"><val>hrrr</val><val>nam</val></field><field name="t"><date_list name="d"/></field></load_val></load_spec>`))
@@ -366,7 +366,7 @@ func TestHourlySince2010(t *testing.T) {
 	}
 }
 
-// A misspelt element is reported with the one that was meant, among those that stand there.
+// TestMisspeltElements: a misspelt element is reported with the intended one, among those of its place.
 func TestMisspeltElements(t *testing.T) {
 	s, err := ParseLoadSpec("l.xml", []byte("<load_spec><lod_stat>true</lod_stat><connection><hots>h</hots></connection><nonsense/><load_files><file>a.stat</file></load_files></load_spec>"))
 	if err != nil {

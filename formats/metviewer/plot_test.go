@@ -11,8 +11,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// TestPlotSpecGolden holds what is read of a plot_spec, inheritance filled in,
-// against a golden file.
+// TestPlotSpecGolden compares a plot_spec, as it is read with its inheritance, with a golden file.
 func TestPlotSpecGolden(t *testing.T) {
 	s, err := ReadPlotSpec(filepath.Join("testdata", "plot.xml"))
 	if err != nil {
@@ -32,7 +31,7 @@ func TestPlotSpecErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		body string
 		line int
-		says string
+		text string // of the message
 	}{
 		"no plot":                        {"<connection/>", 1, "no <plot>"},
 		"inherits from none":             {"\n<plot inherits=\"base\"/>", 3, `"base"`},
@@ -55,8 +54,8 @@ func TestPlotSpecErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := ParsePlotSpec("p.xml", []byte("<plot_spec>\n"+c.body+"</plot_spec>"))
 			f, ok := errors.AsType[*fault.Error](err)
-			if !ok || f.Line != c.line || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("error %v, want one of line %d that says %s", err, c.line, c.says)
+			if !ok || f.Line != c.line || !strings.Contains(err.Error(), c.text) {
+				t.Errorf("error %v, want one of line %d that contains %s", err, c.line, c.text)
 			}
 		})
 	}

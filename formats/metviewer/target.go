@@ -21,7 +21,7 @@ func (s *LoadSpec) Target() (string, error) {
 	case c.Line == 0:
 		return "", bad("is missing")
 	case scheme == "" && (c.System == "cb" || c.System == "couchbase"):
-		return "", bad("management_system " + c.System + ": load_specs for Couchbase are not supported")
+		return "", bad("management_system " + c.System + ": a load_spec cannot have Couchbase as its target")
 	case scheme == "":
 		return "", bad("management_system " + c.System + " is not known")
 	case c.Host == "" || c.Database == "":
