@@ -133,6 +133,8 @@ func TestStandardErrors(t *testing.T) {
 		want    float64
 	}{
 		{MeanOfStats, loose, true, 0.9716977043151993},
+		{SumOfStats, loose, true, 0.9716977043151993 * float64(len(loose))}, // METcalcpy's compute_std_err_from_sum
+		{SumOfStats, tight, true, 1.1440833766116363 * float64(len(tight))},
 		{MedianOfStats, loose, true, 1.4781397941206118},
 		{MedianOfStats, loose, false, 1.4781397941206118},
 		{MeanOfStats, tight, true, 1.1440833766116363},
