@@ -311,6 +311,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("<load_spec><folder_tmpl>/a/{b}/c</folder_tmpl><load_val><field name='b'><val>1</val><val>2</val></field></load_val></load_spec>"))
 	f.Add([]byte("<load_spec><folder_tmpl>{a}{a}</folder_tmpl><load_val><field name='a'><val>{a}</val></field></load_val></load_spec>"))
 	f.Add([]byte("<?xml version='1.0' encoding='ISO-8859-1'?><plot_spec><plot><plot_fix><field><set/></field></plot_fix></plot></plot_spec>"))
+	f.Add([]byte("<plot_spec><plot><ci_alpha>nan</ci_alpha><plot_fix><field name='fcst_valid_beg'>" + ranges("2020-01-01", "2020-01-02", "60", "60") + "</field></plot_fix></plot></plot_spec>"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if s, err := ParseLoadSpec("f.xml", text); err == nil && s.folderCount() < 1000 && !strings.Contains(string(text), "{{") {
 			want := []string{s.Template}

@@ -458,7 +458,7 @@ func (s *plots) values(n *node) (Values, error) {
 		at := k
 		if strings.HasPrefix(k.name, "date_") && len(k.kids) == 0 {
 			if at = s.lists[refersTo(k)]; at == nil || at.name != k.name {
-				return v, s.errorAt(k.line, k.name+" "+strconv.Quote(refersTo(k)), "is missing", "write it before the first plot")
+				return v, s.errorAt(k.line, k.name+" "+strconv.Quote(refersTo(k)), "is missing", "write it before the plot")
 			}
 		}
 		switch k.name {
