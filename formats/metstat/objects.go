@@ -205,9 +205,11 @@ func (r *Reader) translateObject(o *objects) string {
 	return ""
 }
 
-// flagOf returns METviewer's flag of an object, or of a pair F_O of MODE's, as 0 or 1 (METdataio,
-// read_data_files.py). forecastFlag is set for a forecast, simpleFlag for an object that is not a
-// cluster, and matchedFlag for an object with a counterpart.
+// flagOf returns METviewer's flag of an object or a pair F_O as 0 or 1 (METdataio, write_mode_sql.py and
+// write_mtd_sql.py). forecastFlag is set for a forecast, simpleFlag for an object that is not a
+// cluster, and matchedFlag for an object with a counterpart. Pairs of MODE (pair) have their own rules:
+// simple is a pair with a simple object, and matched is a pair whose objects are in one cluster. Those
+// of MTD have the rules of objects.
 func flagOf(flag int, pair bool, id, cat []byte) byte {
 	first, second, _ := bytes.Cut(id, []byte("_"))
 	a, b, _ := bytes.Cut(cat, []byte("_"))
