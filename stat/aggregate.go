@@ -22,7 +22,7 @@ import (
 type Aggregate struct {
 	plan    *plan
 	sums    []float64 // by slot, see plan.term
-	records int
+	records int       // including those without pairs
 }
 
 // plan defines how each numeric column of a line type is aggregated. A slot is a column's index in a record: first the
@@ -140,19 +140,22 @@ func (p *plan) term(row []float64, k int) float64 {
 	case r.method == rootOfMeanSquare:
 		return w * x * x
 	case r.method == skillScoreMean && x == 1 && row[r.score] == 0:
-		return 0 // a perfect score does not determine the reference's score
+		return 0 // a perfect score does not determine the reference's; perfect records alone are undefined, as in METcalcpy
 	}
 	return w * row[r.score] / (1 - x) // skillScoreMean: w·r
 }
 
 // value returns the aggregated column of a slot, NaN or infinite if it is undefined.
 func (p *plan) value(sums []float64, k int) float64 {
-	switch r := &p.rules[k]; r.method {
-	case mean:
+	switch r := &p.rules[k]; {
+	case r.method == addValues:
+	case sums[len(sums)-1] == 0 || math.IsInf(sums[k], 0): // no record has pairs, or a perfect skill contradicts its score
+		return math.NaN()
+	case r.method == mean:
 		return sums[k] / sums[r.weight]
-	case rootOfMeanSquare:
+	case r.method == rootOfMeanSquare:
 		return math.Sqrt(sums[k] / sums[r.weight])
-	case skillScoreMean:
+	case r.method == skillScoreMean:
 		return 1 - sums[r.score]/sums[k]
 	}
 	return sums[k]
@@ -172,20 +175,21 @@ func (a *Aggregate) Reset() {
 }
 
 // Add adds one record: its numeric columns by Column.Slot, as in one row of Batch.Num. It does not
-// keep columns. It panics if there are too few columns, which is an error of the caller.
+// keep columns. It panics if there are fewer columns than the line type has fixed ones, which is an error of the caller.
 func (a *Aggregate) Add(columns []float64) {
 	p, last := a.plan, len(a.plan.rules)-1
 	a.records++
-	empty := p.totalSlot >= 0 && columns[p.totalSlot] == 0
+	if p.totalSlot >= 0 && columns[p.totalSlot] == 0 {
+		return
+	}
 	for k := range p.rules[:last] {
 		switch r := &p.rules[k]; {
 		case r.method == constantValue:
-			if a.records == 1 {
+			if a.sums[last] == 0 {
 				a.sums[k] = columns[k]
 			} else if a.sums[k] != columns[k] {
 				a.sums[k] = math.NaN()
 			}
-		case empty:
 		case r.method == addValues:
 			a.sums[k] += columns[k]
 		case r.method == mean && r.weight < last: // the same as term, without a call
@@ -196,18 +200,17 @@ func (a *Aggregate) Add(columns []float64) {
 			a.sums[k] += p.term(columns, k)
 		}
 	}
-	if !empty {
-		a.sums[last]++
-	}
+	a.sums[last]++
 }
 
 // Merge adds the records of another aggregate of the same line type.
 func (a *Aggregate) Merge(other *Aggregate) {
+	last := len(a.sums) - 1 // it is added last
 	for k := range a.sums {
 		switch {
-		case a.plan.rules[k].method != constantValue || a.records == 0:
+		case a.plan.rules[k].method != constantValue || a.sums[last] == 0:
 			a.sums[k] += other.sums[k]
-		case other.records > 0 && a.sums[k] != other.sums[k]:
+		case other.sums[last] > 0 && a.sums[k] != other.sums[k]:
 			a.sums[k] = math.NaN()
 		}
 	}
@@ -222,7 +225,7 @@ func (a *Aggregate) Column(name string) (float64, bool) {
 		return 0, false
 	}
 	x := a.plan.value(a.sums, slot)
-	return x, !math.IsNaN(x) && !math.IsInf(x, 0)
+	return x, isFinite(x)
 }
 
 // Stat computes a statistic of the aggregate by name (see ByName). ok is false if the records do
@@ -236,8 +239,8 @@ func (a *Aggregate) Stat(name string) (value float64, ok bool, err error) {
 	return value, ok, nil
 }
 
-// Eval computes s, which must be a statistic of the aggregate's line type.
-func (a *Aggregate) Eval(s *Stat) (float64, bool) {
+// Eval computes s, which must be a statistic of the aggregate's line type. ok is false if the records do not define it.
+func (a *Aggregate) Eval(s *Stat) (value float64, ok bool) {
 	return a.plan.eval(s, a.plan.neededSlots(s), a.sums, nil)
 }
 

@@ -19,7 +19,7 @@ import (
 // scheduling.
 type Bootstrap struct {
 	Replicates int     // number of replicates; 0 = 1000
-	Confidence float64 // in (0, 1); 0 = 0.95
+	Confidence float64 // in (0, 1); any other value = 0.95
 	Seed       uint64
 	Workers    int // goroutines; 0 = as many as there are processors
 	// Block is the number of consecutive records that are drawn together, because records that follow each other in
@@ -42,7 +42,7 @@ const (
 // Interval is a statistic with its confidence interval.
 type Interval struct {
 	Value     float64 // statistic of the original records
-	Low, High float64 // NaN if all replicates are equal
+	Low, High float64 // limits; NaN if all replicates are equal, as of a single record
 	Spread    float64 // standard deviation of the replicates: the standard error of Value
 	Undefined int     // replicates with an undefined statistic, which are skipped
 }
@@ -62,17 +62,18 @@ type sampledRecords struct {
 	slots   []int     // needs, and the slots of their weights and scores
 	terms   []float64 // by record, and then by slot in slots
 	records int
+	first   int // the first record with pairs
 }
 
 // Interval computes s of the records in cols and its confidence interval. ok is false if the records, or more than half
-// of the replicates, do not define s.
+// of the replicates, do not define s. err is a *fault.Error if t is not the line type of s.
 func (b Bootstrap) Interval(s *Stat, t *record.LineType, cols [][]float64) (iv Interval, ok bool, err error) {
 	return b.interval(func(v []float64) float64 { return v[0] }, Series{s, t, cols})
 }
 
 // Difference applies op to the statistics of two series, and computes the confidence interval. Both
 // series are resampled in the same way: their records must belong to the same cases in the same
-// order.
+// order. err is a *fault.Error if they have different numbers of records, or a type without the statistic.
 func (b Bootstrap) Difference(op Operation, one, other Series) (iv Interval, ok bool, err error) {
 	return b.interval(func(v []float64) float64 { return op.Apply(v[0], v[1]) }, one, other)
 }
@@ -101,7 +102,7 @@ func (b Bootstrap) interval(f func(v []float64) float64, series ...Series) (iv I
 }
 
 func (b Bootstrap) confidence() float64 {
-	if b.Confidence <= 0 || b.Confidence >= 1 {
+	if !(b.Confidence > 0 && b.Confidence < 1) {
 		return 0.95
 	}
 	return b.Confidence
@@ -180,10 +181,14 @@ func newSampledRecords(p *plan, s *Stat, cols [][]float64) *sampledRecords {
 	slices.Sort(sm.slots)
 	sm.slots = slices.Compact(sm.slots)
 	eachRow(cols, func(row []float64) {
+		hasPairs := p.totalSlot < 0 || row[p.totalSlot] != 0
+		if !hasPairs && sm.first == sm.records {
+			sm.first++
+		}
 		sm.records++
 		for _, k := range sm.slots {
 			x := 0.0
-			if p.totalSlot < 0 || row[p.totalSlot] != 0 || p.rules[k].method == constantValue {
+			if hasPairs {
 				x = p.term(row, k)
 			}
 			sm.terms = append(sm.terms, x)
@@ -266,7 +271,7 @@ func (sm *sampledRecords) statistic(buffer []float64, starts []int, block, count
 	for k, slot := range sm.slots {
 		buffer[slot] = sums[k]
 		if sm.plan.rules[slot].method == constantValue {
-			buffer[slot] = sm.terms[k] // Summarize has checked that all are the same
+			buffer[slot] = sm.terms[sm.first*width+k] // Summarize has checked that all records with pairs have it
 		}
 	}
 	v, ok := sm.plan.eval(sm.stat, sm.needs, buffer[:all], buffer[all+width:all+width])

@@ -52,7 +52,7 @@ func TestIntervalDoesNotDependOnWorkers(t *testing.T) {
 	}
 }
 
-func TestIntervalHoldsTheValueAndFollowsTheSeed(t *testing.T) {
+func TestIntervalContainsTheValueAndDependsOnTheSeed(t *testing.T) {
 	cols := columnsOf(rand.New(rand.NewPCG(11, 12)), 300)
 	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "ME")
 	narrow, ok, err := Bootstrap{Seed: 1, Confidence: 0.5}.Interval(s, lt, cols)
@@ -69,7 +69,7 @@ func TestIntervalHoldsTheValueAndFollowsTheSeed(t *testing.T) {
 	}
 }
 
-// The interval covers the truth about as often as it says. 200 experiments at
+// The interval contains the true value about as often as its confidence requires. 200 experiments at
 // 90 % have 180 ± 4.2 hits; the bounds are 4.5 standard deviations away.
 func TestIntervalCoversTheTruth(t *testing.T) {
 	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "ME")
@@ -85,12 +85,11 @@ func TestIntervalCoversTheTruth(t *testing.T) {
 		}
 	}
 	if hits < 160 || hits > 198 {
-		t.Errorf("a 90 %% interval held the truth in %d of 200", hits)
+		t.Errorf("a 90 %% interval contains the true value in %d of 200", hits)
 	}
 }
 
-// Beyond the interval lies the share of replicates that its level leaves; where
-// none is given that is 5 %.
+// The share of replicates outside of the interval is 1 − confidence; the default is 5 %.
 func TestIntervalHasItsLevel(t *testing.T) {
 	cols := columnsOf(rand.New(rand.NewPCG(21, 22)), 200)
 	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "ME")
@@ -110,22 +109,21 @@ func TestIntervalHasItsLevel(t *testing.T) {
 			level = 0.95
 		}
 		if share := float64(beyond) / float64(len(others)); math.Abs(share-(1-level)) > 0.015 {
-			t.Errorf("%.1f %% of replicates lie beyond the %g %% interval", 100*share, 100*level)
+			t.Errorf("%.1f %% of replicates are outside of the %g %% interval", 100*share, 100*level)
 		}
 	}
 }
 
-// Blocks are drawn from a circle: one as long as the records holds each of them
-// once, wherever it begins.
+// Blocks are circular: a block as long as the series contains each record once, wherever it begins.
 func TestBlocksGoRoundTheCircle(t *testing.T) {
 	cols := columnsOf(rand.New(rand.NewPCG(31, 32)), 37)
 	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "ME")
 	for _, v := range (Bootstrap{Seed: 1, Replicates: 100, Block: 37}).replicates(firstOf, []*sampledRecords{newSampledRecords(newPlan(lt, 0, !equalWeights), s, cols)}) {
 		if want, _, _ := Summarize(Overall, s, lt, cols); !near(v, want, 1e-12) {
-			t.Fatalf("a whole circle gives %v, not %v", v, want)
+			t.Fatalf("a block of all records gives %v, not %v", v, want)
 		}
 	}
-	// Neighbours come together: blocks of two equal records are worth half as many.
+	// Neighbors are drawn together: blocks of two equal records are worth half as many.
 	pairs := make([][]float64, len(cols))
 	for i, c := range columnsOf(rand.New(rand.NewPCG(33, 34)), 200) {
 		for _, x := range c {
@@ -169,8 +167,7 @@ func columnsOfCounts(records ...[4]float64) [][]float64 {
 	return cols
 }
 
-// An interval of fewer than half of the replicates is none: what they leave out
-// is where the statistic is not defined, and not a random part.
+// If fewer than half of the replicates are defined, there is no interval: the others are not a random part of them.
 func TestHalfOfTheReplicatesUndefined(t *testing.T) {
 	sedi := statOf(t, "CTC", "SEDI") // needs all four counts
 	for name, c := range map[string]struct {

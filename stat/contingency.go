@@ -24,7 +24,8 @@ var contingencyStats = append([]Stat{ //nolint:gochecknoglobals // a constant ta
 	contingencyStat("FAR", "false alarm ratio, b/(a+b)", func(a, b, _, _, _ float64) (float64, bool) { return div(b, a+b) }),
 	contingencyStat("CSI", "critical success index, a/(a+b+c)", func(a, b, c, _, _ float64) (float64, bool) { return div(a, a+b+c) }),
 	contingencyStat("GSS", "Gilbert skill score (equitable threat score)", gilbert),
-	contingencyStat("HK", "Hanssen-Kuipers discriminant, PODY − POFD", hanssenKuipers),
+	contingencyStat("HK", "Hanssen-Kuipers discriminant, PODY − POFD",
+		func(a, b, c, d, _ float64) (float64, bool) { return div(a*d-b*c, (a+c)*(b+d)) }),
 	contingencyStat("HSS", "Heidke skill score", heidke),
 	contingencyStat("ODDS", "odds ratio, ad/(bc)", func(a, b, c, d, _ float64) (float64, bool) { return div(a*d, b*c) }),
 	contingencyStat("LODDS", "logarithm of the odds ratio", logOdds),
@@ -66,23 +67,13 @@ func contingencyStat(name, summary string, f func(a, b, c, d, n float64) (float6
 
 // gilbert is (a−e)/(a+b+c−e), e the hits expected by chance.
 func gilbert(a, b, c, _, n float64) (float64, bool) {
-	e, ok := div((a+b)*(a+c), n)
-	if !ok {
-		return 0, false
-	}
+	e := (a + b) * (a + c) / n
 	return div(a-e, a+b+c-e)
-}
-
-func hanssenKuipers(a, b, c, d, _ float64) (float64, bool) {
-	return div(a*d-b*c, (a+c)*(b+d))
 }
 
 // heidke is (a+d−e)/(n−e), e the correct forecasts expected by chance.
 func heidke(a, b, c, d, n float64) (float64, bool) {
-	e, ok := div((a+b)*(a+c)+(c+d)*(b+d), n)
-	if !ok {
-		return 0, false
-	}
+	e := ((a+b)*(a+c) + (c+d)*(b+d)) / n
 	return div(a+d-e, n-e)
 }
 
@@ -94,7 +85,7 @@ func logOdds(a, b, c, d, _ float64) (float64, bool) {
 	return math.Log(a) + math.Log(d) - math.Log(b) - math.Log(c), true
 }
 
-// extremeDependency is 2·ln((a+c)/n)/ln(a/n) − 1.
+// extremeDependency is 2·ln((a+c)/n)/ln(a/n) − 1. It is undefined without hits, and if all cases are hits.
 func extremeDependency(a, _, c, _, n float64) (float64, bool) {
 	if a <= 0 || a == n {
 		return 0, false
@@ -102,7 +93,7 @@ func extremeDependency(a, _, c, _, n float64) (float64, bool) {
 	return 2*math.Log((a+c)/n)/math.Log(a/n) - 1, true
 }
 
-// symmetricExtremeDependency is ln((a+b)(a+c)/n²)/ln(a/n) − 1.
+// symmetricExtremeDependency is ln((a+b)(a+c)/n²)/ln(a/n) − 1. It is undefined where EDS is.
 func symmetricExtremeDependency(a, b, c, _, n float64) (float64, bool) {
 	if a <= 0 || a == n {
 		return 0, false
@@ -110,8 +101,8 @@ func symmetricExtremeDependency(a, b, c, _, n float64) (float64, bool) {
 	return (math.Log((a+b)/n)+math.Log((a+c)/n))/math.Log(a/n) - 1, true
 }
 
-// logRates returns the logarithms of POFD, PODY and their complements. The logarithm of a complement is -Inf if the
-// rate is 1.
+// logRates returns the logarithms of POFD, PODY and their complements. They are undefined without hits or false alarms.
+// The logarithm of a complement is -Inf if the rate is 1.
 func logRates(a, b, c, d float64) (lnF, lnH, lnNotF, lnNotH float64, ok bool) {
 	if a <= 0 || b <= 0 {
 		return 0, 0, 0, 0, false

@@ -28,7 +28,7 @@ func Operations() []string {
 }
 
 // Apply computes the operation (METcalcpy calc_derived_curve_value), for Significant and Equivalence the difference
-// that they test. The result is NaN if a or b is NaN or the divisor is 0.
+// that they test. The result is NaN if a or b is NaN, if the divisor is 0, or if a ratio is not finite.
 func (op Operation) Apply(a, b float64) float64 {
 	switch op {
 	case Single:
@@ -38,10 +38,10 @@ func (op Operation) Apply(a, b float64) float64 {
 		if op == Skill {
 			a, divisor = a-b, a
 		}
-		if divisor == 0 {
-			return math.NaN()
+		if x, ok := div(a, divisor); ok {
+			return x
 		}
-		return a / divisor
+		return math.NaN()
 	default:
 		return a - b
 	}
@@ -129,9 +129,9 @@ func MeanDifferenceConfidence(differences []float64) float64 {
 // EquivalenceTest is the paired test of equivalence of two curves at one point (METcalcpy tost_paired; Schuirmann
 // 1987).
 type EquivalenceTest struct {
-	Difference float64
+	Difference float64    // the mean of the cases' differences
 	N          int        // number of cases
-	Bounds     [2]float64 // differences within them are irrelevant
+	Bounds     [2]float64 // differences within them are irrelevant, in the unit of the statistic
 	Narrow     [2]float64 // 90 % interval: the curves are equivalent if it is within the bounds
 	Wide       [2]float64 // 95 % interval: the curves are different if 0 is outside
 }
@@ -188,13 +188,14 @@ func meanAndDeviation(values []float64) (mean, sd float64) {
 	return mean, math.Sqrt(sd / float64(len(values)-1))
 }
 
-// StandardError is the standard error of the mean of statistics that follow each other in time, or of their median for
-// MedianOfStats (METcalcpy compute_std_err_from_mean and …_median). An autocorrelation of 0.3 or more means that there
-// are fewer independent values, and inflates the standard error; that of a median only if inflateMedian is set, as
-// METviewer does. It is 0 for two values or fewer, and NaN if the autocorrelation is invalid.
+// StandardError is the standard error of the mean of statistics that follow each other in time, of their median for
+// MedianOfStats, and of their sum for SumOfStats (METcalcpy compute_std_err_from_mean, …_median and …_sum). An
+// autocorrelation of 0.3 or more means that there are fewer independent values, and inflates the standard error; that of
+// a median only if inflateMedian is set, as METviewer does. It is 0 for two values or fewer, and NaN if the
+// autocorrelation is beyond ±1, for which METplotpy draws no interval.
 func StandardError(m SummaryMethod, values []float64, inflateMedian bool) float64 {
 	values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
-	n := math.Sqrt(float64(len(values)))
+	rootN := math.Sqrt(float64(len(values)))
 	mean, sd := meanAndDeviation(values)
 	if len(values) <= 2 || sd == 0 {
 		return 0
@@ -210,9 +211,12 @@ func StandardError(m SummaryMethod, values []float64, inflateMedian bool) float6
 	}
 	if m == MedianOfStats {
 		sorted := slices.Sorted(slices.Values(values))
-		return factor * (quantile(sorted, 0.75) - quantile(sorted, 0.25)) * math.Sqrt(math.Pi/2) / (1.349 * n)
+		return factor * (quantile(sorted, 0.75) - quantile(sorted, 0.25)) * math.Sqrt(math.Pi/2) / (1.349 * rootN)
 	}
-	return factor * sd / n
+	if m == SumOfStats {
+		factor *= float64(len(values))
+	}
+	return factor * sd / rootN
 }
 
 // autocorrelation is METcalcpy's estimate of the autocorrelation of successive values (autocor_coef).

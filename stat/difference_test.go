@@ -28,8 +28,8 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// The records of two models of the same cases err together: the interval of
-// their difference is far narrower than those of the models tell.
+// The errors of two models for the same cases are correlated: the interval of their difference is far
+// narrower than the models' own intervals.
 func TestDifferenceIsResampledTogether(t *testing.T) {
 	lt, rmse := lineType(t, "SL1L2"), statOf(t, "SL1L2", "RMSE")
 	one := columnsOf(rand.New(rand.NewPCG(41, 42)), 150)
@@ -42,10 +42,10 @@ func TestDifferenceIsResampledTogether(t *testing.T) {
 	}
 	a, b := Series{rmse, lt, one}, Series{rmse, lt, other}
 	boot := Bootstrap{Seed: 3, Replicates: 500}
-	whole, _, _ := boot.Interval(rmse, lt, one)
+	ofOne, _, _ := boot.Interval(rmse, lt, one)
 	d, ok, err := boot.Difference(Diff, a, b)
-	if !ok || err != nil || d.Value >= 0 || d.High >= 0 || d.High-d.Low > (whole.High-whole.Low)/5 {
-		t.Errorf("%+v, %v, %v; one of them %+v", d, ok, err, whole)
+	if !ok || err != nil || d.Value >= 0 || d.High >= 0 || d.High-d.Low > (ofOne.High-ofOne.Low)/5 {
+		t.Errorf("%+v, %v, %v; one of them %+v", d, ok, err, ofOne)
 	}
 	better, ok, err := boot.Significance(a, b)
 	worse, _, _ := boot.Significance(b, a)
@@ -63,9 +63,8 @@ func TestDifferenceIsResampledTogether(t *testing.T) {
 	}
 }
 
-// Percentile, pivotal and BCa limits of one distribution: the pivotal ones are
-// its mirror, BCa's of a skew one lie between, and of a symmetric one near the
-// percentiles.
+// Percentile, pivotal and BCa limits of one distribution: the pivotal ones mirror the percentiles. BCa's
+// are between both for a skewed distribution, and near the percentiles for a symmetric one.
 func TestKindsOfLimits(t *testing.T) {
 	lt := lineType(t, "SL1L2")
 	limits := func(k IntervalMethod, s *Stat, cols [][]float64) Interval {
@@ -105,8 +104,7 @@ func TestKindsOfLimits(t *testing.T) {
 	}
 }
 
-// Of a bin of records and of tables, whose columns repeat, intervals are obtained as
-// of others, on any number of cores.
+// Statistics of repeating columns have intervals like others, on any number of cores.
 func TestIntervalsOfRepeatingColumns(t *testing.T) {
 	for _, a := range readAnswers(t) {
 		if a.Case != "random" {
@@ -135,6 +133,8 @@ func TestStandardErrors(t *testing.T) {
 		want    float64
 	}{
 		{MeanOfStats, loose, true, 0.9716977043151993},
+		{SumOfStats, loose, true, 0.9716977043151993 * float64(len(loose))}, // METcalcpy's compute_std_err_from_sum
+		{SumOfStats, tight, true, 1.1440833766116363 * float64(len(tight))},
 		{MedianOfStats, loose, true, 1.4781397941206118},
 		{MedianOfStats, loose, false, 1.4781397941206118},
 		{MeanOfStats, tight, true, 1.1440833766116363},
@@ -162,7 +162,7 @@ func TestStandardErrors(t *testing.T) {
 }
 
 // The test has two sides, and the sign of the mean does not matter.
-func TestSurely(t *testing.T) {
+func TestMeanDifferenceConfidence(t *testing.T) {
 	for _, c := range []struct {
 		values []float64
 		want   float64

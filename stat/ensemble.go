@@ -36,10 +36,8 @@ var ensembleStats = []Stat{ //nolint:gochecknoglobals // a constant table
 	ensembleStat("ME_GE_OBS", "mean error of the members at or above the observation"),
 	ensembleStat("N_LT_OBS", "members below the observation"),
 	ensembleStat("ME_LT_OBS", "mean error of the members below the observation"),
-	{
-		Name: "BIAS_RATIO", LineType: "ECNT", Needs: columns("me_ge_obs me_lt_obs"), Unit: UnitOne, Summary: "ME_GE_OBS/|ME_LT_OBS|", Source: fromECNT + "bias_ratio",
-		Func: func(v []float64) (float64, bool) { return div(v[0], math.Abs(v[1])) },
-	},
+	newStat("ECNT", fromECNT, "BIAS_RATIO", "me_ge_obs me_lt_obs", UnitOne, "ME_GE_OBS/|ME_LT_OBS|",
+		func(v []float64) (float64, bool) { return div(v[0], math.Abs(v[1])) }),
 	pairCount("ECNT"),
 }
 
@@ -75,13 +73,9 @@ var neighborhoodStats = []Stat{ //nolint:gochecknoglobals // a constant table
 	columnStat("NBRCNT", "FSS", "", UnitOne, "fractions skill score, 1 − Σ n·fbs/Σ(n·fbs/(1−fss))", fromNBR+"fss"),
 	columnStat("NBRCNT", "F_RATE", "", UnitOne, "forecast event frequency", fromNBR+"f_rate"),
 	columnStat("NBRCNT", "O_RATE", "", UnitOne, "observed event frequency; METcalcpy does not weigh it", fromNBR+"o_rate"),
-	{
-		Name: "AFSS", LineType: "NBRCNT", Needs: columns("f_rate o_rate"), Unit: UnitOne, Summary: "asymptotic FSS, 2fo/(f²+o²)", Source: fromNBR + "afss",
-		Func: func(v []float64) (float64, bool) { return div(2*v[0]*v[1], v[0]*v[0]+v[1]*v[1]) },
-	},
-	{
-		Name: "UFSS", LineType: "NBRCNT", Needs: columns("o_rate"), Unit: UnitOne, Summary: "uniform FSS, ½ + o/2", Source: fromNBR + "ufss",
-		Func: func(v []float64) (float64, bool) { return 0.5 + v[0]/2, true },
-	},
+	newStat("NBRCNT", fromNBR, "AFSS", "f_rate o_rate", UnitOne, "asymptotic FSS, 2fo/(f²+o²)",
+		func(v []float64) (float64, bool) { return div(2*v[0]*v[1], v[0]*v[0]+v[1]*v[1]) }),
+	newStat("NBRCNT", fromNBR, "UFSS", "o_rate", UnitOne, "uniform FSS, ½ + o/2",
+		func(v []float64) (float64, bool) { return 0.5 + v[0]/2, true }),
 	pairCount("NBRCNT"),
 }

@@ -61,7 +61,7 @@ const table2x2 = `BASER (a+c)/n; FMEAN (a+b)/n; ACC (a+d)/n; FBIAS (a+b)/(a+c); 
 	GSS (a-(a+b)*(a+c)/n)/(a+b+c-(a+b)*(a+c)/n); HK a/(a+c)-b/(b+d); ODDS a*d/(b*c); TOTAL n
 	HSS (a+d-((a+b)*(a+c)+(c+d)*(b+d))/n)/(n-((a+b)*(a+c)+(c+d)*(b+d))/n)`
 
-// TestExact holds the statistics of the random records against their formulas
+// TestExact compares the statistics of the random records with their formulas
 // over exact sums: 400 bits, the weights multiplied and added without rounding.
 func TestExact(t *testing.T) {
 	seen := map[string]bool{}
@@ -173,9 +173,9 @@ func (a *answered) tables(sums map[string]*big.Float) {
 			if all.Sign() == 0 {
 				continue
 			}
-			centre := zero().Quo(zero().Add(number(edges[i]), number(edges[i+1])), number(2))
+			center := zero().Quo(zero().Add(number(edges[i]), number(edges[i+1])), number(2))
 			o := zero().Quo(y, all)
-			for to, from := range map[string]*big.Float{"rel": centre, "res": p} {
+			for to, from := range map[string]*big.Float{"rel": center, "res": p} {
 				d := zero().Sub(o, from)
 				sums[to].Add(sums[to], d.Quo(d.Mul(d.Mul(d, d), all), n))
 			}
@@ -200,7 +200,7 @@ func (a *answered) tables(sums map[string]*big.Float) {
 	}
 }
 
-// raw is the sum of a column.
+// raw returns the sum of a column.
 func (a *answered) raw(name string) *big.Float {
 	sum := zero()
 	for k, c := range a.Columns {

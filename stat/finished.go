@@ -77,7 +77,8 @@ func Finished(name string) (Stat, error) {
 }
 
 // Limits returns the columns of a finished statistic's limits. kind is MET's letter: n for normal limits, b for those
-// of the bootstrap. ok is false if the line type has none.
+// of the bootstrap. ok is false if the line type has none. Func computes a limit from its column: those of BCRMSE are
+// roots of the limits of bcmse, as in METviewer's query.
 func (s *Stat) Limits(kind byte) (low, high string, ok bool) {
 	t, _ := record.TypeByName(s.LineType)
 	low, high = s.Needs[0]+"_"+string(kind)+"cl", s.Needs[0]+"_"+string(kind)+"cu"

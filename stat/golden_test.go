@@ -15,8 +15,8 @@ import (
 )
 
 // realDay unpacks the real VSDB files of 2019-01-01 and returns the path of
-// one of them. The archive is looked for in $BAROGRAPH_DATA, then in shared/data
-// beside the repository.
+// one of them. It looks for the archive in $BAROGRAPH_DATA, then in shared/data in the folder that
+// contains the repository.
 func realDay(t *testing.T, name string) string {
 	t.Helper()
 	root := os.Getenv("BAROGRAPH_DATA")
@@ -25,7 +25,7 @@ func realDay(t *testing.T, name string) string {
 	}
 	archive := filepath.Join(root, "met", "vsdb", "vxingest_vsdb_20190101.tar.xz")
 	if _, err := os.Stat(archive); err != nil {
-		t.Skipf("no real data: %v; set BAROGRAPH_DATA to the folder that holds met/vsdb", err)
+		t.Skipf("no real data: %v; set BAROGRAPH_DATA to the folder with met/vsdb", err)
 	}
 	dir := t.TempDir()
 	if out, err := exec.CommandContext(t.Context(), "tar", "xf", archive, "-C", dir, name).CombinedOutput(); err != nil {

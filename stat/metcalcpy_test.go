@@ -31,7 +31,7 @@ func readAnswers(t *testing.T) (all []answered) {
 	return all
 }
 
-// edges are the thresholds whose bins have ask_metcalcpy.py's centres.
+// edges are the thresholds whose bins have ask_metcalcpy.py's centers.
 var edges = []float64{0, 0.1, 0.3, 0.5, 0.8, 1}
 
 // cols are the records as Summarize takes them.
@@ -84,10 +84,8 @@ var faults = map[string]string{
 	"MCTC MCTS_ACC": "KeyError", "MCTC MCTS_HK": "KeyError", "MCTC MCTS_HSS": "KeyError", "MCTC MCTS_GER": "KeyError", "MCTC MCTS_TOTAL": "KeyError",
 }
 
-// TestMETcalcpy holds every statistic of METviewer's menu against METcalcpy: it
-// is refused, as METcalcpy cannot compute it either; or it is METcalcpy's to
-// its rounding; or METcalcpy has a fault that is listed, and its wrong answer
-// stands beside ours.
+// TestMETcalcpy compares every statistic of METviewer's menu with METcalcpy's. Either both cannot
+// compute it, or both values agree to METcalcpy's rounding, or faults lists METcalcpy's wrong value.
 func TestMETcalcpy(t *testing.T) {
 	names := map[string]bool{}
 	for _, a := range readAnswers(t) {

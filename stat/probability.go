@@ -20,11 +20,8 @@ var probabilityStats = []Stat{ //nolint:gochecknoglobals // a constant table
 	probabilityStat("UNCERTAINTY", "uncertainty, p(1−p) of the base rate p", brier(0, 0, 1)),
 	probabilityStat("BRIER", "Brier score, RELIABILITY − RESOLUTION + UNCERTAINTY", brier(1, -1, 1)),
 	probabilityStat("BSS_SMPL", "Brier skill score against the sample's base rate, (RESOLUTION − RELIABILITY)/UNCERTAINTY", func(b []bin) (float64, bool) {
-		skill, ok := brier(-1, 1, 0)(b)
+		skill, _ := brier(-1, 1, 0)(b) // NaN without forecasts
 		uncertainty, _ := brier(0, 0, 1)(b)
-		if !ok {
-			return 0, false
-		}
 		return div(skill, uncertainty)
 	}),
 	probabilityStat("ROC_AUC", "area under the receiver operating characteristic", areaUnderROC),
@@ -100,22 +97,13 @@ func areaUnderROC(b []bin) (area float64, ok bool) {
 // category j, row by row.
 var categoryStats = []Stat{ //nolint:gochecknoglobals // a constant table
 	categoryStat("ACC", "accuracy, the share of the diagonal", func(t squareTable) (float64, bool) { return t.diagonal(), true }),
-	categoryStat("HK", "Hanssen-Kuipers discriminant", func(t squareTable) (float64, bool) {
-		chance, squares := 0.0, 0.0
-		for i := range t.f {
-			chance, squares = chance+t.f[i]*t.o[i], squares+t.o[i]*t.o[i]
-		}
-		return div(t.diagonal()-chance, 1-squares)
-	}),
-	categoryStat("HSS", "Heidke skill score", func(t squareTable) (float64, bool) {
-		chance := 0.0
-		for i := range t.f {
-			chance += t.f[i] * t.o[i]
-		}
-		return div(t.diagonal()-chance, 1-chance)
-	}),
+	categoryStat("HK", "Hanssen-Kuipers discriminant, (Σp_ii − Σf_i·o_i)/(1 − Σo_i²)",
+		func(t squareTable) (float64, bool) { return div(t.diagonal()-dot(t.f, t.o), 1-dot(t.o, t.o)) }),
+	categoryStat("HSS", "Heidke skill score, (Σp_ii − Σf_i·o_i)/(1 − Σf_i·o_i)",
+		func(t squareTable) (float64, bool) { return div(t.diagonal()-dot(t.f, t.o), 1-dot(t.f, t.o)) }),
 	categoryStat("GER", "Gerrity score", gerrity),
-	categoryStat("HSS_EC", "Heidke skill score against a chance of ec_value", func(t squareTable) (float64, bool) { return div(t.diagonal()-t.ec, 1-t.ec) }),
+	categoryStat("HSS_EC", "Heidke skill score against a chance of ec_value, (Σp_ii − ec)/(1 − ec)",
+		func(t squareTable) (float64, bool) { return div(t.diagonal()-t.ec, 1-t.ec) }),
 	pairCount("MCTC"),
 }
 
@@ -150,6 +138,14 @@ func categoryStat(name, summary string, f func(t squareTable) (float64, bool)) S
 			return f(t)
 		},
 	}
+}
+
+// dot is Σ a_i·b_i.
+func dot(a, b []float64) (sum float64) {
+	for i := range a {
+		sum += a[i] * b[i]
+	}
+	return sum
 }
 
 func (t squareTable) diagonal() (sum float64) {

@@ -6,8 +6,8 @@ import (
 )
 
 // TestRevisions: revisions of three valid times; the expected numbers are METcalcpy's
-// formulas (runs_test left.sided, acf with a gap behind each time), worked out
-// by themselves.
+// formulas (runs_test left.sided, acf with a gap after each time), computed
+// independently.
 func TestRevisions(t *testing.T) {
 	times := [][]float64{{1, 2, -1, -2}, {-3, 4, 5}, {6, -1, 0.5}}
 	r := RevisionsOf(times)

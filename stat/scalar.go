@@ -85,14 +85,9 @@ var spreadStats = slices.Concat( //nolint:gochecknoglobals // a constant table
 	forLineType("SSVAR", "FBAR FSTDEV OBAR OSTDEV PR_CORR ME ESTDEV MBIAS MSE BCMSE BCRMSE RMSE ME2 MSESS", fromSSVAR,
 		"total", "bin_n", scalarStats),
 	[]Stat{
-		{
-			Name: "ANOM_CORR", LineType: "SSVAR", Needs: scalarSums, Unit: UnitOne, Func: pearson,
-			Summary: "Pearson correlation", Source: fromSSVAR + " anom_corr",
-		},
-		{
-			Name: "SPREAD", LineType: "SSVAR", Needs: columns("var_mean"), Unit: UnitVariable, Func: rootOfMean,
-			Summary: "spread of the ensemble, root of its mean variance", Source: fromSSVAR + " calculate_ssvar_spread",
-		},
+		newStat("SSVAR", fromSSVAR+" ", "ANOM_CORR", "fbar obar fobar ffbar oobar", UnitOne, "Pearson correlation", pearson),
+		newStat("SSVAR", fromSSVAR+" calculate_ssvar_", "SPREAD", "var_mean", UnitVariable,
+			"spread of the ensemble, root of its mean variance", rootOfMean),
 		pairCount("SSVAR"),
 	},
 )
@@ -147,10 +142,7 @@ func fractionalError(v []float64) (float64, bool) { return div(v[0]-v[1], v[0]) 
 
 // scatterIndex takes fobar, ffbar, oobar, obar.
 func scatterIndex(v []float64) (float64, bool) {
-	r, ok := rootMeanSquaredError(v)
-	if !ok {
-		return 0, false
-	}
+	r, _ := rootMeanSquaredError(v) // NaN if it is undefined
 	return div(r, v[3])
 }
 
@@ -176,21 +168,16 @@ func standardDeviation(v []float64) (float64, bool) {
 // without the aggregation flag. For aggregated records, both are then sums over pairs instead of means, and the result
 // is wrong by powers of n. (Its development branch passes the flag.) This function follows MET's definition.
 func errorStandardDeviation(v []float64) (float64, bool) {
-	m, ok := mse(v[3], v[4], v[5])
-	if !ok {
-		return 0, false
-	}
+	m, _ := mse(v[3], v[4], v[5]) // if it is undefined, it is negative, and so is the variance
 	return standardDeviation([]float64{v[0], v[1] - v[2], m})
 }
 
 // meanSquaredErrorSkill takes total, obar, oobar, fobar, ffbar.
 func meanSquaredErrorSkill(v []float64) (float64, bool) {
 	variance, ok := sampleVariance(v[0], v[1], v[2])
-	m, defined := mse(v[3], v[4], v[2])
-	if !ok || !defined || variance == 0 {
-		return 0, false
-	}
-	return 1 - m/variance, true
+	m, isDefined := mse(v[3], v[4], v[2])
+	ratio, isFinite := div(m, variance)
+	return 1 - ratio, ok && isDefined && isFinite
 }
 
 // pearson takes f, o, fo, ff, oo and returns the correlation of f and o. For anomalies it is the centered anomaly

@@ -18,7 +18,7 @@ func lineType(t testing.TB, name string) *record.LineType {
 	return lt
 }
 
-// ctcType stands for MET's CTC, whether or not record's table has it.
+// ctcType returns MET's CTC, even if record's table does not have it.
 func ctcType() *record.LineType {
 	if t, ok := record.TypeByName("CTC"); ok {
 		return t

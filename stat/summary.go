@@ -22,8 +22,9 @@ const (
 )
 
 // Summarize computes statistic s from the records in cols: the numeric columns of type t, by slot and then by record,
-// as in Batch.Num, with the repeating columns after the fixed ones. Means and medians skip records that do not define
-// the statistic; ok is false if no record remains.
+// as in Batch.Num, with the repeating columns after the fixed ones. Means, medians and sums skip records that do not
+// define the statistic; ok is false if no record remains. A mean weighted by total is undefined if the total of another
+// record is missing. err is a *fault.Error if t is not the line type of s.
 func Summarize(m SummaryMethod, s *Stat, t *record.LineType, cols [][]float64) (value float64, ok bool, err error) {
 	p := newPlan(t, len(cols), m == Unweighted)
 	if err := p.check(s); err != nil {
@@ -49,22 +50,22 @@ func Summarize(m SummaryMethod, s *Stat, t *record.LineType, cols [][]float64) (
 	return value, ok, nil
 }
 
-// Combine computes the mean, the median or the sum of statistics. It skips missing ones, and returns false if none
-// remains.
+// Combine computes the median of statistics for MedianOfStats, their sum for SumOfStats, and their mean for every other
+// method. It skips missing ones (NaN), and returns false if none remains.
 func (m SummaryMethod) Combine(values []float64) (value float64, ok bool) {
 	values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
-	if m == MedianOfStats {
+	sum, n := lists.Sum(slices.Values(values)), float64(len(values))
+	switch m {
+	case MedianOfStats:
 		return median(values)
+	case SumOfStats:
+		n = min(n, 1)
 	}
-	mean, ok := weightedMean(values, nil)
-	if m == SumOfStats {
-		return mean * float64(len(values)), ok
-	}
-	return mean, ok
+	return div(sum, n)
 }
 
 // PerRecord computes s for every record in cols, NaN if the record does not define it. These are the points of a box
-// plot.
+// plot. err is a *fault.Error if t is not the line type of s.
 func PerRecord(s *Stat, t *record.LineType, cols [][]float64) (values []float64, err error) {
 	p := newPlan(t, len(cols), !equalWeights)
 	if err := p.check(s); err != nil {

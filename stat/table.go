@@ -64,11 +64,10 @@ func (s *Stat) Eval(v []float64) (float64, bool) {
 	if s.Func == nil || slices.ContainsFunc(v, math.IsNaN) {
 		return 0, false
 	}
-	x, ok := s.Func(v)
-	if !ok || math.IsNaN(x) || math.IsInf(x, 0) {
-		return 0, false
+	if x, ok := s.Func(v); ok && isFinite(x) {
+		return x, true
 	}
-	return x, true
+	return 0, false
 }
 
 // prefixes are METviewer's prefixes of a line type's statistics, in addition to the type's name. The longer one is
@@ -78,7 +77,8 @@ var prefixes = map[string][]string{ //nolint:gochecknoglobals // a constant tabl
 }
 
 // BareName returns METviewer's name of a statistic without the line type: BIAS for VL1L2_BIAS, RMSVE for VCNT_RMSVE,
-// FSS for NBR_FSS. ANOM_CORR_RAW is METviewer's other name of ANOM_CORR_UNCNTR. Letter case does not matter.
+// FSS for NBR_FSS. ANOM_CORR_RAW is METviewer's other name of ANOM_CORR_UNCNTR. lineType is in upper case; the letter
+// case of name does not matter.
 func BareName(lineType, name string) string {
 	name = strings.ToUpper(name)
 	for _, p := range append(prefixes[lineType], lineType+"_") {
@@ -94,7 +94,7 @@ func BareName(lineType, name string) string {
 }
 
 // ByName finds a statistic by METviewer's name, see BareName. If METviewer offers the statistic but it cannot be
-// computed, the error has the reason.
+// computed, the error has the reason. Letter case does not matter.
 func ByName(lineType, name string) (Stat, error) {
 	lineType = strings.ToUpper(lineType)
 	wanted := BareName(lineType, name)
@@ -130,10 +130,14 @@ func lineTypes() []string {
 }
 
 // RoundHalfUp rounds x to the given number of decimals, and ties towards +∞. METviewer prints statistics in this way,
-// with 7 decimals (METcalcpy util/utils.py round_half_up, PRECISION = 7).
+// with 7 decimals (METcalcpy util/utils.py round_half_up, PRECISION = 7). A number that is too large to have decimals
+// is returned unchanged.
 func RoundHalfUp(x float64, decimals int) float64 {
 	scale := math.Pow10(decimals)
-	return math.Floor(x*scale+0.5) / scale
+	if rounded := math.Floor(x*scale+0.5) / scale; isFinite(rounded) {
+		return rounded
+	}
+	return x
 }
 
 // columns splits a list of columns, for Stat.Needs.
@@ -173,12 +177,14 @@ func forLineType(lineType, names, source, oldColumn, newColumn string, rows []St
 	return out
 }
 
-// div is a/b, undefined for b == 0.
+func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// div is a/b. It is undefined if b is 0 or if the result is not finite.
 func div(a, b float64) (float64, bool) {
-	if b == 0 {
-		return 0, false
+	if x := a / b; isFinite(x) {
+		return x, true
 	}
-	return a / b, true
+	return 0, false
 }
 
 // root is √x, undefined for x < 0: rounding of the partial sums can make a variance or a mean

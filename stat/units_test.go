@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// resampled are records of several line types, which exercise each way of adding up; one of them has no pairs.
+// resampled are records of several line types, which exercise each method of aggregation; one of them has no pairs.
 func resampled(t *testing.T, names map[string][]string, f func(lt string, s *Stat, cols [][]float64)) {
 	t.Helper()
 	for _, a := range readAnswers(t) {
@@ -48,8 +48,8 @@ func rowsOf(cols [][]float64, rows []int) [][]float64 {
 	return out
 }
 
-// TestReplicatesAreStatisticsOfTheDrawnRecords: each replicate is what Summarize makes of its records, and so is each
-// value without a block.
+// TestReplicatesAreStatisticsOfTheDrawnRecords: each replicate, and each value of the jackknife, is the result of
+// Summarize for its records.
 func TestReplicatesAreStatisticsOfTheDrawnRecords(t *testing.T) {
 	names := map[string][]string{
 		"SL1L2": {"RMSE"}, "CTC": {"CSI"}, "NBRCNT": {"FSS"}, "ECNT": {"SPREAD", "ME_GE_OBS"}, "RPS": {"RPSS"}, "VL1L2": {"UFBAR"}, "PCT": {"BRIER"}, "SSVAR": {"RMSE"},
@@ -115,8 +115,8 @@ func TestReplicatesAreStatisticsOfTheDrawnRecords(t *testing.T) {
 	}
 }
 
-// TestCorrect: the tails of BCa are Efron's (1987), by another normal distribution.
-func TestCorrect(t *testing.T) {
+// TestCorrectTails: the tails of BCa are Efron's (1987), by another normal distribution.
+func TestCorrectTails(t *testing.T) {
 	sorted := make([]float64, 999)
 	for i := range sorted {
 		sorted[i] = float64(i)
@@ -151,7 +151,7 @@ func TestCorrect(t *testing.T) {
 	}
 }
 
-// TestBootstrapDefaults: what is not given, or cannot be.
+// TestBootstrapDefaults: options that are not given, or are out of range.
 func TestBootstrapDefaults(t *testing.T) {
 	for given, want := range map[float64]float64{0: 0.95, -1: 0.95, 1: 0.95, 2: 0.95, 0.5: 0.5, 0.999: 0.999, 0.001: 0.001} {
 		if got := (Bootstrap{Confidence: given}).confidence(); got != want {
@@ -385,7 +385,8 @@ func TestCorrelationsBeyondOne(t *testing.T) {
 	}
 }
 
-// TestMergedAggregates: two halves are the whole, and what is not one value in both is missing.
+// TestMergedAggregates: two merged halves equal the aggregate of all records, and a constant that differs between them is
+// missing.
 func TestMergedAggregates(t *testing.T) {
 	for _, a := range readAnswers(t) {
 		if a.Case != "random" {
@@ -394,22 +395,22 @@ func TestMergedAggregates(t *testing.T) {
 		lt := lineType(t, a.Type)
 		cols := a.cols(lt)
 		p := newPlan(lt, len(cols), !equalWeights)
-		whole, parts, empty := p.newAggregate(), []*Aggregate{p.newAggregate(), p.newAggregate()}, p.newAggregate()
+		all, parts, empty := p.newAggregate(), []*Aggregate{p.newAggregate(), p.newAggregate()}, p.newAggregate()
 		i := 0
 		eachRow(cols, func(row []float64) {
-			whole.Add(row)
+			all.Add(row)
 			parts[i%2].Add(row)
 			i++
 		})
 		empty.Merge(parts[0])
 		empty.Merge(p.newAggregate())
 		empty.Merge(parts[1])
-		if empty.records != whole.records {
-			t.Errorf("%s: %d records, want %d", a.Type, empty.records, whole.records)
+		if empty.records != all.records {
+			t.Errorf("%s: %d records, want %d", a.Type, empty.records, all.records)
 		}
-		for k := range whole.sums {
-			if !near(whole.sums[k], empty.sums[k], 1e-9) && !(math.IsNaN(whole.sums[k]) && math.IsNaN(empty.sums[k])) {
-				t.Errorf("%s: sum %d is %g, want %g", a.Type, k, empty.sums[k], whole.sums[k])
+		for k := range all.sums {
+			if !near(all.sums[k], empty.sums[k], 1e-9) && !(math.IsNaN(all.sums[k]) && math.IsNaN(empty.sums[k])) {
+				t.Errorf("%s: sum %d is %g, want %g", a.Type, k, empty.sums[k], all.sums[k])
 			}
 		}
 	}
@@ -426,7 +427,7 @@ func TestMergedAggregates(t *testing.T) {
 		}
 	}
 	if _, ok := ctc.Column("nothing"); ok {
-		t.Error("a column that is not there")
+		t.Error("a column that does not exist")
 	}
 	if ctc.Reset(); true {
 		if _, ok := ctc.Column("fy_oy"); ok || ctc.records != 0 {
@@ -435,8 +436,8 @@ func TestMergedAggregates(t *testing.T) {
 	}
 }
 
-// TestObjectsThatAreNotThere: a number of no objects is undefined, the greatest interest may be zero and come first.
-func TestObjectsThatAreNotThere(t *testing.T) {
+// TestAbsentObjects: the number of no objects is undefined; the greatest interest may be zero and come first.
+func TestAbsentObjects(t *testing.T) {
 	s, err := Finished("CNT_FCU")
 	if err != nil {
 		t.Fatal(err)
@@ -490,7 +491,7 @@ func TestFinishedLimits(t *testing.T) {
 	}
 }
 
-// TestScalarsThatAreUndefined: sums that contradict each other, a single pair and no variance define nothing.
+// TestScalarsThatAreUndefined: contradicting sums, a single pair, and pairs without variance define no statistic.
 func TestScalarsThatAreUndefined(t *testing.T) {
 	for name, v := range map[string][]float64{
 		"MSESS":  {10, 1, 2, 5, 3}, // a negative mean squared error

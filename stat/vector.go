@@ -34,12 +34,10 @@ var vectorStats = []Stat{ //nolint:gochecknoglobals // a constant table
 	windStat("OBAR_SPEED", "uobar vobar", UnitVariable, "length of the mean observed vector", vectorLength),
 	windStat("FDIR", "ufbar vfbar", UnitDegree, "direction from which the mean forecast vector blows, 0 to 360", windDirection),
 	windStat("ODIR", "uobar vobar", UnitDegree, "direction from which the mean observed vector blows, 0 to 360", windDirection),
-	windStat("VDIFF_SPEED", "ufbar vfbar uobar vobar", UnitVariable, "length of the difference of the mean vectors", func(v []float64) (float64, bool) {
-		return math.Hypot(v[0]-v[2], v[1]-v[3]), true
-	}),
-	windStat("VDIFF_DIR", "ufbar vfbar uobar vobar", UnitDegree, "direction of the difference of the mean vectors, 0 to 360", func(v []float64) (float64, bool) {
-		return windDirection([]float64{v[0] - v[2], v[1] - v[3]})
-	}),
+	windStat("VDIFF_SPEED", "ufbar vfbar uobar vobar", UnitVariable, "length of the difference of the mean vectors",
+		func(v []float64) (float64, bool) { return math.Hypot(v[0]-v[2], v[1]-v[3]), true }),
+	windStat("VDIFF_DIR", "ufbar vfbar uobar vobar", UnitDegree, "direction of the difference of the mean vectors, 0 to 360",
+		func(v []float64) (float64, bool) { return windDirection([]float64{v[0] - v[2], v[1] - v[3]}) }),
 	windStat("SPEED_ABSERR", "ufbar vfbar uobar vobar", UnitVariable, "|SPEED_ERR|", func(v []float64) (float64, bool) {
 		e, ok := speedError(v)
 		return math.Abs(e), ok

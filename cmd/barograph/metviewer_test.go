@@ -122,7 +122,7 @@ func TestLoadSpecUsage(t *testing.T) {
 		args []string
 		says string
 	}{
-		"Couchbase":      {loadSpec(t, data, strings.Replace(specConnection, "mysql", "cb", 1), specFields), nil, "Couchbase is no target yet; name the target with --engine"},
+		"Couchbase":      {loadSpec(t, data, strings.Replace(specConnection, "mysql", "cb", 1), specFields), nil, "a load_spec cannot have Couchbase as its target; name the target with --engine"},
 		"unknown system": {loadSpec(t, data, strings.Replace(specConnection, "mysql", "db2", 1), specFields), nil, "db2"},
 		"no connection":  {loadSpec(t, data, "", specFields), nil, "connection"},
 		"no values":      {loadSpec(t, data, specConnection, field), nil, "{cycle}"},

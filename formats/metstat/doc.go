@@ -23,7 +23,8 @@
 //
 // # Values
 //
-//   - NA and -9999 (METviewer's) are missing: NaN for numbers, "NA" for words.
+//   - A number NA or -9999 (METviewer's) is missing, and becomes NaN. A missing word is NA in the file
+//     and in the record.
 //   - Every numeric column has a rule, record.Rule, the same for MET and VSDB. Counts are integers
 //     from 0 to 2^53-1, probabilities are from 0 to 1, sums are finite. The reader quarantines a
 //     line with a value that violates its rule, and a line with nan or inf, which are not valid
@@ -33,7 +34,7 @@
 //   - Times are YYYYMMDD_HHMMSS in the years 1678 to 2261, which every engine stores exactly
 //     (record.FirstYear). The same applies to the initialization time, valid time minus lead. The
 //     reader quarantines a line with another time, or with NA for one.
-//   - ALPHA is stored as text in its shortest form, 0.05000 as "0.05".
+//   - ALPHA is stored as text in its shortest form, 0.05000 as "0.05"; -9999 is stored as NA.
 //   - EC_VALUE, which MET writes since 11.0, is 1/(number of categories) if it is missing:
 //     METdbLoad's rule, 0.5 for CTC and CTS.
 //
@@ -50,11 +51,12 @@
 // nine further line types, and then reads it like all others: FCST_THR and OBS_THR are the
 // thresholds, FCST_RAD is INTERP_PNTS, AMODEL is MODEL, BMODEL is OBTYPE, BASIN is VX_MASK. Fields
 // that a STAT line does not have precede the line type's own columns. Columns of MODE and MTD are
-// identified by their names, intensity_nn as the one after INTENSITY_90; those of TC-Pairs by
-// position. If OBS_VALID is NA, it is FCST_VALID. If LEAD is NA, it is VALID minus INIT. A line
+// identified by their names, intensity_nn as the one after INTENSITY_90; those of TC-Pairs after
+// LINE_TYPE by position. If OBS_VALID is NA, it is FCST_VALID. If LEAD is NA, it is VALID minus INIT. A line
 // with contradicting INIT, LEAD and VALID is quarantined. fcst_flag, simple_flag and matched_flag
 // are METviewer's. If the 2D lines of MTD all have one valid time, METdbLoad's REV_ lines follow
-// them: the change of each line from the previous one.
+// them: the change of each line from the previous one. For these, the reader keeps all 2D lines
+// below one header line in memory.
 //
 // # Identity of a record
 //

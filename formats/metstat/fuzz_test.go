@@ -29,12 +29,13 @@ func FuzzReader(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, rows int) { faithful(t, data, rows, true, func(*record.Batch) {}) })
 }
 
-// FuzzObjects: the same of the lines of MODE, MTD and TC-Pairs, which become lines
-// of STAT; no name of a diagnostic parts from its value.
+// FuzzObjects: the same for the lines of MODE, MTD and TC-Pairs, which become lines of STAT. Every value
+// of a diagnostic keeps its name.
 func FuzzObjects(f *testing.F) {
 	for _, s := range []string{
 		modeCTS, modeObj, mtd2D, mtd2D + strings.Repeat(mtd2D[strings.LastIndex(mtd2D[:len(mtd2D)-1], "\n")+1:], 3), mtd3D, mtdPair, tcmpr, tcHead + tcLine("NA", "TCDIAG 68 27 CIRA GFS GFS_0p50 2 SHRM 1 LAND 15"), tcHead + tcLine("060000", "TCDIAG 1 1 A B C 0"),
 		tcHead + tcLine("060000", "PROBRIRW 1 2 3 4 X 5 6 7 8 9 0 24 24 90 60 95 35 40 TS HU 2 30 10 65 5"), "VERSION AMODEL BMODEL\nV12 x\n", "VERSION MODEL OBJECT_ID\n",
+		strings.Replace(strings.Replace(tcHead, " DESC", "", 1), "LINE_TYPE", "LINE_TYPE DESC", 1) + strings.Replace(tcLine("060000", "TCMPR"), " NA AL", " AL", 1),
 	} {
 		f.Add([]byte(s), 3)
 	}
@@ -53,8 +54,8 @@ func FuzzObjects(f *testing.F) {
 	})
 }
 
-// faithful reads data: every line is counted once, which counts may leave to
-// others, and what was stored is read again from the writer.
+// faithful reads data. If counts is set, it checks that every line is counted once. It writes the stored
+// records and reads them again.
 func faithful(t *testing.T, data []byte, rows int, counts bool, look func(*record.Batch)) {
 	r := NewReader(strings.NewReader(string(data)), "fuzz", Options{Rows: rows % 100})
 	var b record.Batch

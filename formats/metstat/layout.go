@@ -67,10 +67,10 @@ type layout struct {
 	orders []columnOrder // of the line types below a header line with names; a cache
 }
 
-// columnOrder is the order in which a header line names the columns of a line type, see layout.order.
+// columnOrder is the order in which a header line names the columns of a line type.
 type columnOrder struct {
 	lineType *record.LineType
-	from     []int
+	from     []int // see layout.order
 }
 
 // statLayout reads the words of a header line.
@@ -109,8 +109,10 @@ func toStrings(words [][]byte) []string {
 	return lists.Map(words, func(w []byte) string { return string(w) })
 }
 
-// order returns, for each of the columns of type t, its place among the names of the header line. It is nil if these are in MET's order, or if they are not the names of all columns of t: then the place of a value
-// decides, as for lines of another type that were appended without their header line.
+// order returns, for each column of type t, its place among the names of the header line. It returns
+// nil if the columns are in MET's order, or if the header line does not name all of them. The place
+// of a value then identifies its column, as in lines of another type that were appended without
+// their header line.
 func (l *layout) order(t *record.LineType) (from []int) {
 	if i := slices.IndexFunc(l.orders, func(o columnOrder) bool { return o.lineType == t }); i >= 0 {
 		return l.orders[i].from
@@ -140,7 +142,8 @@ func (r *Reader) reorder(t *record.LineType, first int) string {
 		return ""
 	}
 	if len(own) != len(from) {
-		return fmt.Sprintf("the preceding header line names the %d columns of %s in another order than MET, but the line has %d", len(from), t.Name, len(own))
+		return fmt.Sprintf("the preceding header line names the %d columns of %s in another order than MET, but the line has %d",
+			len(from), t.Name, len(own))
 	}
 	r.named = append(r.named[:0], own...)
 	for k, i := range from {
@@ -157,7 +160,8 @@ func (l *layout) knownColumns(t *record.LineType, all, n int, version []byte) in
 		return all
 	}
 	for i, name := range l.names[t.ColumnsBeforeGroup : t.ColumnsBeforeGroup+n] {
-		if field := t.Group.Fields[i%len(t.Group.Fields)]; !strings.HasPrefix(strings.ToLower(name), strings.TrimSuffix(field, "i")) {
+		field := strings.TrimSuffix(t.Group.Fields[i%len(t.Group.Fields)], "i") // RANK_1 is a rank_i
+		if !strings.HasPrefix(strings.ToLower(name), field) {
 			return all
 		}
 	}
@@ -201,7 +205,7 @@ func foreignHeader(words [][]byte, i int, want string) string {
 // maxShown is the number of bytes of a token that a reason quotes.
 const maxShown = 40
 
-// shorten cuts a token for a reason.
+// shorten cuts a long token for a reason, and copies it.
 func shorten(tok []byte) []byte {
 	if len(tok) > maxShown {
 		return append(tok[:maxShown:maxShown], "..."...)

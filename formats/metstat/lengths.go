@@ -45,7 +45,8 @@ var olderLengths = map[string][]olderLength{ //nolint:gochecknoglobals // a cons
 	"VL1L2":  {{8, 700}, {10, 1200}},
 }
 
-// versionOf reads the VERSION column, "V10.1.2" or "V5.0"; 0 if it cannot be read.
+// versionOf reads the VERSION column, "V10.1.2" or "V5.0", up to a character that is neither a digit
+// nor the first point. tok begins with V.
 func versionOf(tok []byte) version {
 	var n [2]version
 	part := 0
@@ -70,7 +71,8 @@ func badLength(t *record.LineType, n int, tok []byte) string {
 	case n == full:
 		return ""
 	case n > full:
-		return fmt.Sprintf("%s too many: %s has at most %d in MET 12", english.Plural(n-full, "column", ""), t.Name, full)
+		return fmt.Sprintf("%s too many: %s has at most %d in MET 12",
+			english.Plural(n-full, "column", ""), t.Name, full)
 	}
 	writer := versionOf(tok)
 	var b strings.Builder
@@ -87,5 +89,6 @@ func badLength(t *record.LineType, n int, tok []byte) string {
 	if t.Group != nil {
 		addition = " in addition to the repeating ones"
 	}
-	return fmt.Sprintf("the line is truncated: it has %d columns of %s, but MET %s writes %s%d%s", n, t.Name, shorten(tok), b.String(), full, addition)
+	return fmt.Sprintf("the line is truncated: it has %d columns of %s, but MET %s writes %s%d%s",
+		n, t.Name, shorten(tok), b.String(), full, addition)
 }

@@ -3,6 +3,7 @@ package metstat
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -34,12 +35,13 @@ const (
 // becomes OBTYPE, and the basin becomes VX_MASK.
 var (
 	modeHeader = [...]string{ //nolint:gochecknoglobals // a constant table
-		"VERSION", "MODEL", "DESC", "FCST_LEAD", "FCST_VALID OBS_VALID", "FCST_VALID OBS_VALID", "OBS_LEAD", "OBS_VALID FCST_VALID",
-		"OBS_VALID FCST_VALID", "FCST_VAR", "FCST_UNITS", "FCST_LEV", "OBS_VAR", "OBS_UNITS", "OBS_LEV", "OBTYPE", "", "", "FCST_RAD", "FCST_THR",
-		"OBS_THR", "", "",
+		"VERSION", "MODEL", "DESC", "FCST_LEAD", "FCST_VALID OBS_VALID", "FCST_VALID OBS_VALID", "OBS_LEAD",
+		"OBS_VALID FCST_VALID", "OBS_VALID FCST_VALID", "FCST_VAR", "FCST_UNITS", "FCST_LEV", "OBS_VAR", "OBS_UNITS",
+		"OBS_LEV", "OBTYPE", "", "", "FCST_RAD", "FCST_THR", "OBS_THR", "", "",
 	}
 	tcHeader = [...]string{ //nolint:gochecknoglobals // a constant table
-		"VERSION", "AMODEL", "DESC", "LEAD", "VALID", "VALID", "", "VALID", "VALID", "", "", "", "", "", "", "BMODEL", "BASIN", "", "", "", "", "", "",
+		"VERSION", "AMODEL", "DESC", "LEAD", "VALID", "VALID", "", "VALID", "VALID", "", "", "", "", "", "", "BMODEL", "BASIN",
+		"", "", "", "", "", "",
 	}
 )
 
@@ -77,6 +79,7 @@ func objectLayout(words [][]byte) (layout, bool) {
 	l := assumedLayout()
 	l.isAssumed, l.objects = false, o
 	if i, ok := o.tokens["LINE_TYPE"]; ok && o.width == 0 {
+		maps.DeleteFunc(o.tokens, func(_ string, at int) bool { return at > i })     // a truncated line may end at its line type
 		l.names = strings.Fields("STORM_ID CYCLONE STORM_NAME INIT_MASK VALID_MASK") // in the order of translateCyclone
 		l.names = append(l.names, toStrings(words[i+1:])...)
 	}
@@ -100,7 +103,8 @@ func objectLayout(words [][]byte) (layout, bool) {
 	}
 	var omitted []string // columns of the line that no type has
 	for i, w := range words {
-		if o.width > 0 && !known[string(w)] && o.tokens[string(w)] == i && (i == 0 || string(words[i-1]) != "INTENSITY_90") {
+		isNamed := known[string(w)] || i > 0 && string(words[i-1]) == "INTENSITY_90"
+		if o.width > 0 && !isNamed && o.tokens[string(w)] == i {
 			omitted = append(omitted, string(w))
 		}
 	}
@@ -156,8 +160,8 @@ func (r *Reader) translate() string {
 // put appends a word.
 func (o *objects) put(word []byte) { o.words = append(append(o.words, word...), ' ') }
 
-// putCommon appends the words of a STAT line up to the line type; lead, if given, replaces that of the
-// line.
+// putCommon appends the words of a STAT line up to the line type. If lead is not nil, it replaces the
+// lead of the line.
 func (r *Reader) putCommon(o *objects, columns []string, lead []byte, lineType string) {
 	for k, names := range columns {
 		word := []byte(record.NA)
@@ -201,9 +205,11 @@ func (r *Reader) translateObject(o *objects) string {
 	return ""
 }
 
-// flagOf returns METviewer's flag of an object, or of a pair F_O of MODE's, as 0 or 1 (METdataio,
-// read_data_files.py). forecastFlag is set for a forecast, simpleFlag for an object that is not a
-// cluster, and matchedFlag for an object with a counterpart.
+// flagOf returns METviewer's flag of an object or a pair F_O as 0 or 1 (METdataio, write_mode_sql.py and
+// write_mtd_sql.py). forecastFlag is set for a forecast, simpleFlag for an object that is not a
+// cluster, and matchedFlag for an object with a counterpart. Pairs of MODE (pair) have their own rules:
+// simple is a pair with a simple object, and matched is a pair whose objects are in one cluster. Those
+// of MTD have the rules of objects.
 func flagOf(flag int, pair bool, id, cat []byte) byte {
 	first, second, _ := bytes.Cut(id, []byte("_"))
 	a, b, _ := bytes.Cut(cat, []byte("_"))
@@ -242,7 +248,8 @@ func (r *Reader) translateCyclone(o *objects) string {
 	for _, name := range [...]string{"STORM_ID", "CYCLONE", "STORM_NAME", "INIT_MASK", "VALID_MASK"} {
 		o.put(r.token(o.tokens[name]))
 	}
-	first, count := lineType+1, lineType+6 // TCDIAG has a name and a value for each of N_DIAG; the names become one word
+	// After N_DIAG, TCDIAG has a name and a value for each diagnostic; the names become one word.
+	first, count := lineType+1, lineType+6
 	if name == "TCDIAG" && len(r.tok) > count {
 		if len(r.tok[count:])%2 == 0 {
 			return "the line is truncated: it has a diagnostic without a value"
@@ -271,8 +278,9 @@ func (r *Reader) translateCyclone(o *objects) string {
 	return ""
 }
 
-// leadOf returns the lead of a line of TC-Pairs. If LEAD is missing, leadOf computes it from the times
-// of the line. The lead is negative before the first forecast if the file contains the complete best track.
+// leadOf returns the lead of a line of TC-Pairs as text, or the reason for rejecting the line. If LEAD
+// is missing, leadOf computes it from the times of the line. A file with the complete best track has
+// lines before the initialization time; their lead is negative.
 func (r *Reader) leadOf(o *objects) ([]byte, string) {
 	leadText, initText := r.token(o.tokens["LEAD"]), r.token(o.tokens["INIT"])
 	valid, ok := parseTime(r.token(o.tokens["VALID"]))
@@ -281,7 +289,8 @@ func (r *Reader) leadOf(o *objects) ([]byte, string) {
 	}
 	init, ok := parseTime(initText)
 	if !ok {
-		return nil, fmt.Sprintf("column INIT: %q is not a time from %d to %d: YYYYMMDD_HHMMSS is expected", shorten(initText), record.FirstYear, record.LastYear)
+		return nil, fmt.Sprintf("column INIT: %q is not a time from %d to %d: YYYYMMDD_HHMMSS is expected",
+			shorten(initText), record.FirstYear, record.LastYear)
 	}
 	lead, ok := parseLead(leadText)
 	if string(leadText) != record.NA && ok && valid-int64(lead) != init {

@@ -152,7 +152,7 @@ func TestRevisions(t *testing.T) {
 	}{
 		{"revisions", head + "\n" + a + b + c + two, "20000 1 -10 0.5 NaN 1 2 NaN, 10000 2 5 -0.5 NaN -1 -1 NaN"},
 		{"another time", head + "\n" + a + b + c + line("010000", "20100517_040000", "O_1 O000", "0 1 1 2 39 -105 45 1 2 3 4 5 6"), ""},
-		{"another file behind it", head + "\n" + a + b + c + head + "\n" + a + b, "20000 1 -10 0.5 NaN 1 2 NaN, 10000 2 5 -0.5 NaN -1 -1 NaN"},
+		{"another file after it", head + "\n" + a + b + c + head + "\n" + a + b, "20000 1 -10 0.5 NaN 1 2 NaN, 10000 2 5 -0.5 NaN -1 -1 NaN"},
 		{"a line between that cannot be read", head + "\n" + a + bad + b + c, ""},
 		{"two lines of an object", head + "\n" + a + b + two, ""},
 	} {
@@ -181,7 +181,7 @@ func TestRevisions(t *testing.T) {
 func TestFurtherNamedColumnsOfCyclones(t *testing.T) {
 	lt, _ := record.TypeByName("TCMPR")
 	names := []string{}
-	for _, c := range lt.Columns[5:] { // behind those of TC-Pairs' own header
+	for _, c := range lt.Columns[5:] { // after those of TC-Pairs' own header
 		names = append(names, strings.ToUpper(c.Name))
 	}
 	head := strings.TrimSpace(tcHead) + " " + strings.Join(names, " ")
@@ -189,5 +189,28 @@ func TestFurtherNamedColumnsOfCyclones(t *testing.T) {
 	b := one(t, head+" MORE\n"+line+" 7\n")
 	if b.OmittedColumns["MORE"] != 1 || b.Num[b.Type.NumCols()-1][0] != 4 {
 		t.Errorf("left out %v, rejects %v", b.OmittedColumns, b.Rejects)
+	}
+}
+
+// A common column of TC-Pairs precedes LINE_TYPE. A column of that name after LINE_TYPE is another
+// one, and a line that ends at its line type does not have it.
+func TestCommonColumnsOfCyclonesPrecedeTheLineType(t *testing.T) {
+	move := func(name string) string {
+		head := strings.Replace(tcHead, " "+name, "", 1)
+		return strings.Replace(head, "LINE_TYPE", "LINE_TYPE "+name, 1)
+	}
+	const line = "V11.1.0 GFSO BEST AL092022 AL 09 IAN 20220926_000000 060000 20220926_060000 NA NA TCMPR\n"
+	for _, c := range []struct{ name, reason string }{
+		{"BASIN", "the preceding header line is not TC-Pairs's: it lacks column BASIN"},
+		{"DESC", "the line is truncated: it has 5 columns of TCMPR, but MET V11.1.0 writes 76"},
+	} {
+		text := line
+		if c.name != "DESC" {
+			text = strings.Replace(text, "BEST", "BEST NA", 1)
+		}
+		all := readAll(t, move(c.name)+text, 0)
+		if len(all) != 1 || len(all[0].Rejects) != 1 || all[0].Rejects[0].Reason != c.reason {
+			t.Errorf("%s: %+v", c.name, all[0].Rejects)
+		}
 	}
 }

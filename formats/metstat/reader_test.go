@@ -32,7 +32,7 @@ func readAll(t testing.TB, text string, rows int) []*record.Batch {
 	return drain(t, NewReader(strings.NewReader(text), "x.stat", Options{Rows: rows}))
 }
 
-// drain reads to the end and checks what holds for every batch.
+// drain reads to the end and checks every batch.
 func drain(t testing.TB, r *Reader) []*record.Batch {
 	t.Helper()
 	var all []*record.Batch
@@ -51,7 +51,7 @@ func drain(t testing.TB, r *Reader) []*record.Batch {
 		all = append(all, b.Clone())
 	}
 	if total != r.Lines() {
-		t.Errorf("batches hold %d lines, the reader saw %d", total, r.Lines())
+		t.Errorf("the batches have %d lines, the reader counted %d", total, r.Lines())
 	}
 	return all
 }
@@ -96,7 +96,7 @@ func checkBatch(t testing.TB, b *record.Batch) {
 	}
 }
 
-// one reads a text that holds one good line.
+// one reads a text with one valid line and returns its batch.
 func one(t *testing.T, text string) *record.Batch {
 	t.Helper()
 	all := readAll(t, text, 0)
@@ -176,7 +176,7 @@ func TestHeaderLinesWithinAFile(t *testing.T) {
 	}
 }
 
-// A line with other padding has the same header; the batch holds it once.
+// A line with other padding has the same header, which the batch has once.
 func TestPaddingDoesNotMakeAHeader(t *testing.T) {
 	all := readAll(t, head24+plain24+"FHO 1 0.2 0.3 0.4\n"+strings.ReplaceAll(plain24, " ", "   ")+"FHO 1 0.2 0.3 0.4\n"+
 		strings.Replace(plain24, "NA NA NA NA", "NA NA NA -9999", 1)+"FHO 1 0.2 0.3 0.4\n", 0)
@@ -236,7 +236,7 @@ func TestGroups(t *testing.T) {
 	for _, c := range []struct {
 		tail string
 		want []float64
-		last string // a fixed column behind the group, or before it
+		last string // a fixed column after the group, or before it
 		val  float64
 	}{
 		{"PCT 9 3 0 1 2 0.5 3 4 1", []float64{0, 1, 2, 0.5, 3, 4, 1}, "n_thresh", 3},
@@ -349,7 +349,7 @@ func TestStreamErrors(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	}
-	for name, text := range map[string]string{"empty": "", "header alone": head24, "blank": "\n\n  \n"} {
+	for name, text := range map[string]string{"empty": "", "only a header line": head24, "blank": "\n\n  \n"} {
 		r := NewReader(iotest.OneByteReader(strings.NewReader(text)), "x", Options{})
 		for range 2 {
 			if err := r.Next(&b); !errors.Is(err, io.EOF) {
@@ -466,8 +466,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// Lines that share their header, lead and times and differ in the columns of
-// identity alone are different records: none of them replaces another.
+// Lines with the same header, lead and times that differ only in the columns of identity are different
+// records: none of them replaces another.
 func TestRepeatedHeaders(t *testing.T) {
 	var text strings.Builder
 	text.WriteString(head24)
@@ -562,7 +562,7 @@ func TestFurtherNamedColumnsOfEveryType(t *testing.T) {
 		if lt.Group == nil || len(lt.Columns) == lt.ColumnsBeforeGroup {
 			continue
 		}
-		// The count says one more than the header line names: what is further cannot be known.
+		// The count is larger by one than the header line's: the reader cannot know which columns are further ones.
 		tok := strings.Fields(line)
 		at := len(commonColumns) + slices.IndexFunc(lt.Columns, func(c record.Column) bool { return c.Name == lt.Group.Count })
 		n, _ := strconv.Atoi(tok[at])
@@ -570,5 +570,24 @@ func TestFurtherNamedColumnsOfEveryType(t *testing.T) {
 		if r := readAll(t, head+" N_USE WORD\n"+strings.Join(tok, " ")+" 1 1\n", 0); r[0].Len() != 0 {
 			t.Errorf("%s: a line with more repeating columns than are named is stored", lt.Name)
 		}
+	}
+}
+
+// Layouts that lack one column of units, but not the same one, have equally many columns: a header
+// that was read with one layout is not that of the same text with the other.
+func TestEquallyLongLayouts(t *testing.T) {
+	withoutFcst := strings.Replace(head24, " FCST_UNITS", "", 1)
+	withoutObs := strings.Replace(head24, " OBS_UNITS", "", 1)
+	line := "V12.0.0 GFS NA " + times + " TMP NA Z2 NA Z3 ANLYS FULL NEAREST 1 NA NA NA NA FHO 1 0 0 0\n"
+	all := readAll(t, withoutFcst+line+withoutObs+line, 0)
+	if len(all) != 1 || all[0].Len() != 2 {
+		t.Fatalf("%d batches", len(all))
+	}
+	first, second := all[0].Header(0), all[0].Header(1)
+	if first[record.ObsVar] != "Z2" || first[record.FcstLev] != "NA" || first[record.ObsUnits] != "NA" {
+		t.Errorf("without FCST_UNITS: %q", first)
+	}
+	if second[record.ObsVar] != "NA" || second[record.FcstLev] != "Z2" || second[record.FcstUnits] != "NA" {
+		t.Errorf("without OBS_UNITS: %q", second)
 	}
 }

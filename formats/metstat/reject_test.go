@@ -31,7 +31,7 @@ func TestRejects(t *testing.T) {
 		{"negative cell", plain24 + "PCT 9 2 0 1 -2 1", `column on_i[1]: "-2" is not a number of cases, from 0 to 9007199254740991`},
 		{"out of range", plain24 + "FHO 1 0 1e999 0", `column h_rate: "1e999" is not a number`},
 		{"fraction in a count", plain24 + "FHO 1.5 0 0 0", `column total: "1.5" is not a count: a whole number from 0 to 9007199254740991`},
-		{"bad lead", strings.Replace(plain24, "060000", "066000", 1) + "FHO 1 0 0 0", `column FCST_LEAD: "066000" is not a lead: [H…]HHMMSS is expected`},
+		{"bad lead", strings.Replace(plain24, "060000", "066000", 1) + "FHO 1 0 0 0", `column FCST_LEAD: "066000" is not a lead: [-][H…]HHMMSS is expected`},
 		{"bad obs lead", strings.Replace(plain24, "000000", "1h", 1) + "FHO 1 0 0 0", `column OBS_LEAD: "1h" is not a lead of an observation: [H…]HHMMSS is expected`},
 		{"bad time", strings.Replace(plain24, "20241101_180000", "20241131_180000", 1) + "FHO 1 0 0 0", `column FCST_VALID_BEG: "20241131_180000" is not a time from 1678 to 2261: YYYYMMDD_HHMMSS is expected`},
 		{"no time", plain24[:strings.LastIndex(plain24, "20241101_180000")] + "NA TMP K Z2 TMP K Z2 ANLYS FULL NEAREST 1 NA NA NA NA FHO 1 0 0 0", `column OBS_VALID_END: "NA" is not a time from 1678 to 2261: YYYYMMDD_HHMMSS is expected`},

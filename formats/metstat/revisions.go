@@ -22,7 +22,7 @@ type revisions struct {
 type storedLine struct {
 	head   record.Header
 	row    row
-	line   uint32
+	line   uint32 // its number in the file; 0 = rejected
 	object string
 }
 
@@ -33,7 +33,7 @@ func (r *Reader) keepLine(p *openBatch, head uint32) {
 	}
 	id, _ := p.lt.Column("object_id")
 	current := storedLine{head: p.batch.Headers[head], row: r.row, line: r.in.Number, object: r.row.text[id.Slot]}
-	if len(r.revisions.lines) > 0 && !r.revisions.lines[0].isRepetition(&current, p.lt) {
+	if len(r.revisions.lines) > 0 && !current.isRevisionOf(&r.revisions.lines[0], p.lt) {
 		r.revisions = revisions{differ: true}
 		return
 	}
@@ -41,16 +41,16 @@ func (r *Reader) keepLine(p *openBatch, head uint32) {
 	r.revisions.lines = append(r.revisions.lines, current)
 }
 
-// addRejected marks the place of a rejected line, so the next line has no previous one.
+// addRejected marks the place of a rejected line: the line after it has no previous one.
 func (v *revisions) addRejected() {
 	if len(v.lines) > 0 {
 		v.lines = append(v.lines, storedLine{})
 	}
 }
 
-// isRepetition reports whether two lines are forecasts of one valid time. METdbLoad requires that all
+// isRevisionOf reports whether two lines are forecasts of one valid time. METdbLoad requires that all
 // lines of a file of revisions are equal in these fields (constants.py, MTD_2D_REV_FIELDS).
-func (v *storedLine) isRepetition(o *storedLine, t *record.LineType) bool {
+func (v *storedLine) isRevisionOf(o *storedLine, t *record.LineType) bool {
 	for _, f := range [...]record.Field{
 		record.Model, record.Descr, record.InterpPnts, record.FcstThresh, record.ObsThresh, record.FcstLev, record.ObsLev,
 	} {

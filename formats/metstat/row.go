@@ -63,7 +63,7 @@ func (r *Reader) readData(ln lines.Line) (*openBatch, string) {
 	return p, ""
 }
 
-// withAssumption adds to a reason that the layout was assumed, if it was.
+// withAssumption adds to a reason that the reader assumed the layout, if it did.
 func (r *Reader) withAssumption(reason string) string {
 	if r.layout.isAssumed {
 		return reason + fmt.Sprintf(" (the file has no header line before it; %d columns were assumed)", len(commonColumns))
@@ -112,7 +112,8 @@ func (r *Reader) readValues(p *openBatch) string {
 	repeats := 0
 	if lt.Group != nil {
 		if leading < lt.ColumnsBeforeGroup {
-			return fmt.Sprintf("the line is truncated: it has %d columns of %s, but %d precede the repeating ones", known, lt.Name, lt.ColumnsBeforeGroup)
+			return fmt.Sprintf("the line is truncated: it has %d columns of %s, but %d precede the repeating ones",
+				known, lt.Name, lt.ColumnsBeforeGroup)
 		}
 		n, reason := r.countRepeats(p, known-leading)
 		if reason != "" {
@@ -143,7 +144,7 @@ func (r *Reader) readTimes() string {
 	at := r.layout.lead
 	var ok bool
 	if r.row.lead, ok = parseLead(r.token(at)); !ok {
-		return r.badTime(0, "a lead", "[H…]HHMMSS")
+		return r.badTime(0, "a lead", "[-][H…]HHMMSS")
 	}
 	if r.row.obsLead, ok = parseLead(r.token(at + 3)); !ok || r.row.obsLead < 0 {
 		return r.badTime(3, "a lead of an observation", "[H…]HHMMSS")
@@ -172,13 +173,13 @@ func (r *Reader) cachedTime(tok []byte) (int64, bool) {
 	return t, ok
 }
 
-// badTime returns the problem of time column i, which should contain what, in this form.
+// badTime returns the problem of the i-th of the time columns, which should contain what, in this form.
 func (r *Reader) badTime(i int, what, form string) string {
 	name := [timeColumns]string{leadColumn, "FCST_VALID_BEG", "FCST_VALID_END", "OBS_LEAD", "OBS_VALID_BEG", "OBS_VALID_END"}[i]
 	return fmt.Sprintf("column %s: %q is not %s: %s is expected", name, shorten(r.token(r.layout.lead+i)), what, form)
 }
 
-// readColumns reads cols from the tokens beginning at at.
+// readColumns reads the columns cols, the first from token at.
 func (r *Reader) readColumns(cols []record.Column, at int) string {
 	for i := range cols {
 		c := &cols[i]

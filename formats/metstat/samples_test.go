@@ -17,8 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// dataDir is the folder of real data: $BAROGRAPH_DATA, or shared/data beside
-// the repository. The test is skipped where there is none.
+// dataDir returns the folder of real data: $BAROGRAPH_DATA, or shared/data in the folder that contains
+// the repository. It skips the test if there is none.
 func dataDir(t testing.TB) string {
 	t.Helper()
 	dir := os.Getenv("BAROGRAPH_DATA")
@@ -26,7 +26,7 @@ func dataDir(t testing.TB) string {
 		dir = filepath.Join("..", "..", "..", "shared", "data")
 	}
 	if _, err := os.Stat(filepath.Join(dir, "met", "stat")); err != nil {
-		t.Skipf("no real data: %v; set BAROGRAPH_DATA to a folder that holds met/stat", err)
+		t.Skipf("no real data: %v; set BAROGRAPH_DATA to a folder with met/stat", err)
 	}
 	return dir
 }
@@ -61,7 +61,7 @@ func filesUnder(t testing.TB, dir string) []string {
 	return files
 }
 
-// readFile reads a whole file.
+// readFile reads a file to its end.
 func readFile(t testing.TB, path string, o Options) []*record.Batch {
 	t.Helper()
 	f, err := os.Open(path)
@@ -72,20 +72,20 @@ func readFile(t testing.TB, path string, o Options) []*record.Batch {
 	return drain(t, NewReader(f, filepath.Base(path), o))
 }
 
-// tally counts what one folder holds.
+// tally counts the lines of one folder.
 type tally struct {
 	lines, stored, rejected int
 	perType                 map[string]int
 	reasons                 map[string]int
 	seen                    map[record.Key]record.Digest
-	same                    map[string]int // lines whose identity and values stood in an earlier line
-	replaced                map[string]int // lines with the identity of an earlier line, but different values
+	duplicates              map[string]int // lines with the identity and the values of an earlier line
+	conflicts               map[string]int // lines with the identity of an earlier line, but different values
 }
 
 func newTally() *tally {
 	return &tally{
 		perType: map[string]int{}, reasons: map[string]int{}, seen: map[record.Key]record.Digest{},
-		same: map[string]int{}, replaced: map[string]int{},
+		duplicates: map[string]int{}, conflicts: map[string]int{},
 	}
 }
 
@@ -109,9 +109,9 @@ func (s *tally) add(t testing.TB, path string) {
 			if first, ok := s.seen[key]; ok {
 				what := fmt.Sprintf("%s in %s, vx_mask %s", b.Type.Name, filepath.Base(path), b.Header(i)[record.VxMask])
 				if first == digest {
-					s.same[what]++
+					s.duplicates[what]++
 				} else {
-					s.replaced[what]++
+					s.conflicts[what]++
 				}
 			}
 			s.seen[key] = digest
@@ -129,39 +129,38 @@ func (s *tally) print(w *strings.Builder, name string, files int) {
 	for _, r := range slices.Sorted(maps.Keys(s.reasons)) {
 		fmt.Fprintf(w, "  %7d quarantined, %s\n", s.reasons[r], r)
 	}
-	for _, l := range slices.Sorted(maps.Keys(s.same)) {
-		fmt.Fprintf(w, "  %7d equal to a line before: %s\n", s.same[l], l)
+	for _, l := range slices.Sorted(maps.Keys(s.duplicates)) {
+		fmt.Fprintf(w, "  %7d equal to a line before: %s\n", s.duplicates[l], l)
 	}
-	for _, l := range slices.Sorted(maps.Keys(s.replaced)) {
-		fmt.Fprintf(w, "  %7d of the identity of a line before, with different values: %s\n", s.replaced[l], l)
+	for _, l := range slices.Sorted(maps.Keys(s.conflicts)) {
+		fmt.Fprintf(w, "  %7d of the identity of a line before, with different values: %s\n", s.conflicts[l], l)
 	}
 }
 
-// Every real line is stored or quarantined for a reason that a reader can act
-// upon, and no two lines that say different things have one identity (a loader
-// that keys by header alone kept 1,869 of the 15,325 lines of met_regression).
+// TestRealFiles: the reader stores every real line, or quarantines it with a reason that helps, and no
+// two lines with different values have one identity. (A loader whose key is only the header kept 1,869
+// of the 15,325 lines of met_regression.)
 //
-// One exception is MET's own: for the means over climatology bins, mask
-// …_BIN_MEAN, it writes several lines with one and the same header, OBS_THRESH
-// NA, for different thresholds. Nothing but their values tells them apart; of
-// such lines the last one stands.
+// One exception is MET's own: for the means over climatology bins, mask …_BIN_MEAN, it writes several
+// lines with the same header, OBS_THRESH NA, for different thresholds. Only their values differ. An
+// archive keeps the last one.
 func TestRealFiles(t *testing.T) {
 	root := filepath.Join(dataDir(t), "met", "stat")
 	var out strings.Builder
 	for _, folder := range []struct {
-		name  string
-		alone bool // the files are of separate test runs of MET, with equal headers
+		name     string
+		separate bool // the files are of separate test runs of MET, with equal headers
 	}{{"point_stat_prob", false}, {"ensemble", false}, {"misc", false}, {"met_regression", true}, {"met_v12_newcols", true}} {
 		s := newTally()
 		files := filesUnder(t, filepath.Join(root, folder.name))
 		for _, f := range files {
-			if folder.alone {
+			if folder.separate {
 				clear(s.seen)
 			}
 			s.add(t, f)
 		}
 		s.print(&out, folder.name, len(files))
-		for l := range s.replaced {
+		for l := range s.conflicts {
 			if !strings.HasSuffix(l, "_BIN_MEAN") {
 				t.Errorf("%s: two lines with different values share an identity: %s", folder.name, l)
 			}
@@ -190,7 +189,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// The two cycles hold 128,880 lines of the four partial-sum types.
+// The two cycles have 128,880 lines of the four partial-sum types.
 func TestRealGridStat(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out of the race run: one goroutine reads it all")
@@ -204,8 +203,8 @@ func TestRealGridStat(t *testing.T) {
 	if s.lines != 128880 || s.stored != s.lines || !maps.Equal(s.perType, want) {
 		t.Errorf("%d lines, %d stored: %v", s.lines, s.stored, s.perType)
 	}
-	if len(s.same)+len(s.replaced) > 0 {
-		t.Errorf("lines that share an identity: %v %v", s.same, s.replaced)
+	if len(s.duplicates)+len(s.conflicts) > 0 {
+		t.Errorf("lines that share an identity: %v %v", s.duplicates, s.conflicts)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// parseLead reads [-][H…]HHMMSS as seconds; NA is 0. Up to 99999 hours.
+// parseLead reads [-][H…]HHMMSS as seconds; NA is 0. A lead has at most nine digits: 99,999 hours.
 func parseLead(tok []byte) (int32, bool) {
 	if string(tok) == "NA" {
 		return 0, true
@@ -36,13 +36,10 @@ func parseTime(tok []byte) (int64, bool) {
 	if len(tok) != timeLength || tok[8] != '_' {
 		return 0, false
 	}
-	y, ok1 := digits(tok[0:4])
-	mo, ok2 := digits(tok[4:6])
-	d, ok3 := digits(tok[6:8])
-	h, ok4 := digits(tok[9:11])
-	mi, ok5 := digits(tok[11:13])
-	s, ok6 := digits(tok[13:15])
-	if !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || !ok6 || y < record.FirstYear || y > record.LastYear ||
+	date, isDate := digits(tok[:8])
+	clock, isClock := digits(tok[9:])
+	y, mo, d, h, mi, s := date/10000, date/100%100, date%100, clock/10000, clock/100%100, clock%100
+	if !isDate || !isClock || y < record.FirstYear || y > record.LastYear ||
 		mo < 1 || mo > 12 || d < 1 || h > 23 || mi > 59 || s > 59 {
 		return 0, false
 	}

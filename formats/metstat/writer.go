@@ -1,6 +1,8 @@
 package metstat
 
 import (
+	"cmp"
+
 	"github.com/barograph/barograph/formats/number"
 	"github.com/barograph/barograph/record"
 )
@@ -20,8 +22,9 @@ func AppendHeader(dst []byte) []byte {
 
 // AppendLine appends row i of b as a line of a .stat file of MET 12, with a line end. It writes all
 // columns of the type; a missing value is NA. Reading it returns the same record, bit for bit,
-// except for what MET's text cannot represent: an empty header field becomes NA, and a missing
-// EC_VALUE its default. Header fields and words must not contain blanks. AppendLine does not
+// except for what MET's text cannot represent: an empty header field or word becomes NA, the number
+// -9999 becomes missing, and a missing EC_VALUE becomes its default. The header's version must be
+// one of MET (V12.0.0). Header fields and words must not contain blanks. AppendLine does not
 // allocate if dst is large enough.
 func AppendLine(dst []byte, b *record.Batch, i int) []byte {
 	dst = appendCommon(dst, b, i)
@@ -42,10 +45,8 @@ func appendCommon(dst []byte, b *record.Batch, i int) []byte {
 		c := &commonColumns[k]
 		from := len(dst)
 		switch {
-		case c.isField && h[c.field] == "":
-			dst = append(dst, record.NA...)
 		case c.isField:
-			dst = append(dst, h[c.field]...)
+			dst = append(dst, cmp.Or(h[c.field], record.NA)...)
 		case c.name == typeColumn:
 			return append(dst, b.Type.Name...)
 		default:
@@ -79,7 +80,7 @@ func appendColumns(dst []byte, b *record.Batch, i int, cols []record.Column) []b
 		c := &cols[k]
 		dst = append(dst, ' ')
 		if c.Kind == record.Text {
-			dst = append(dst, b.Text[c.Slot][i]...)
+			dst = append(dst, cmp.Or(b.Text[c.Slot][i], record.NA)...)
 			continue
 		}
 		dst = number.Append(dst, b.Num[c.Slot][i])

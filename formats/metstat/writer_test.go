@@ -189,3 +189,18 @@ func BenchmarkWrite(b *testing.B) {
 		})
 	}
 }
+
+// An empty word is written as NA: a line without it would have fewer columns than its type.
+func TestWriteEmptyWord(t *testing.T) {
+	lt, _ := record.TypeByName("MPR")
+	b := random(lt, 1, 1)
+	for k := range b.Text {
+		b.Text[k][0] = ""
+	}
+	back := one(t, head24+string(AppendLine(nil, b, 0)))
+	for k := range back.Text {
+		if got := back.Text[k][0]; got != record.NA {
+			t.Errorf("an empty word becomes %q", got)
+		}
+	}
+}

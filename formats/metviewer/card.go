@@ -31,14 +31,15 @@ func cards(n *node) (out []*node) {
 // fieldChains are the paths from a field to the innermost ones, each as the children of a node; a
 // field has all its values.
 func fieldChains(f *node) (out []*node) {
-	own := &node{name: "field", attrs: f.attrs, line: f.line, kids: f.all("val")}
+	own := node{name: "field", attrs: f.attrs, line: f.line, kids: f.all("val")}
 	for _, k := range f.all("field") {
 		for _, c := range fieldChains(k) {
-			out = append(out, &node{line: f.line, kids: append([]*node{own}, c.kids...)})
+			copied := own // mergeChain adds values to the fields of one chain
+			out = append(out, &node{line: f.line, kids: append([]*node{&copied}, c.kids...)})
 		}
 	}
 	if out == nil {
-		return []*node{{line: f.line, kids: []*node{own}}}
+		return []*node{{line: f.line, kids: []*node{&own}}}
 	}
 	return out
 }
@@ -56,7 +57,7 @@ func mergeChain(all []*node, chain *node) []*node {
 			}
 		}
 		if len(differ) == 1 && existing.kids[differ[0]].attrs["name"] == chain.kids[differ[0]].attrs["name"] {
-			existing.kids[differ[0]].kids = append(existing.kids[differ[0]].kids, chain.kids[differ[0]].kids...)
+			existing.kids[differ[0]].kids = slices.Concat(existing.kids[differ[0]].kids, chain.kids[differ[0]].kids)
 			return all
 		}
 	}

@@ -13,12 +13,14 @@ import (
 
 const (
 	// maxDates bounds a list of dates, 29 years by the hour: sites write their first date and count on
-	// to today. maxFolders bounds the folders of a template.
+	// to today. maxFolders bounds the folders of a template. maxMinutes, 255 years, is less than the
+	// longest time.Duration.
 	maxDates   = 1 << 18
 	maxFolders = 1 << 20
+	maxMinutes = 1 << 27
 )
 
-// datePart is a field of a date, by Go's layout, or a literal text.
+// datePart is a field of a date, by Go's layout, or else a literal text.
 type datePart struct{ layout, text string }
 
 // dateFormat is a pattern of Java's SimpleDateFormat.
@@ -27,7 +29,10 @@ type dateFormat []datePart
 // dateFormatOf reads the letters that METdbLoad and METviewer use: y M d D h H m s z. Other
 // letters, and digits, must be quoted.
 func dateFormatOf(pattern string) (f dateFormat, err error) {
-	layouts := map[string]string{"yyyy": "2006", "yy": "06", "MM": "01", "dd": "02", "DDD": "002", "D": "002", "hh": "03", "HH": "15", "mm": "04", "ss": "05", "z": "-0700"}
+	layouts := map[string]string{
+		"yyyy": "2006", "yy": "06", "MM": "01", "dd": "02", "DDD": "002", "D": "002",
+		"hh": "03", "HH": "15", "mm": "04", "ss": "05", "z": "-0700",
+	}
 	for i := 0; i < len(pattern); {
 		c := pattern[i]
 		n := 1
@@ -127,17 +132,20 @@ func dates(file string, n *node, today time.Time, inclusive bool) ([]string, err
 	first, last := bounds[0], bounds[1]
 	inc, err := strconv.ParseInt(n.value("inc"), 10, 32)
 	if err != nil || inc == 0 || inc < 0 && inclusive {
-		return nil, bad(n.child("inc"), strconv.Quote(n.value("inc"))+" is no number of seconds", nil)
+		return nil, bad(n.child("inc"), strconv.Quote(n.value("inc"))+" is not a number of seconds", nil)
 	}
-	steps := (last.Unix() - first.Unix()) / inc
-	if last != first && (last.Unix() > first.Unix()) != (inc > 0) {
+	span := last.Unix() - first.Unix()
+	steps := span / inc
+	if span != 0 && (span > 0) != (inc > 0) {
 		return nil, bad(n, "ends before it begins", nil)
 	}
 	if steps > maxDates {
 		return nil, bad(n, fmt.Sprintf("has more than %d dates", maxDates), nil)
 	}
-	out := lists.Map(lists.Indices(int(steps+1)), func(i int) string { return layout.format(first.Add(time.Duration(int64(i)*inc) * time.Second)) })
-	if inclusive && first.Unix()+steps*inc < last.Unix() {
+	out := lists.Map(lists.Indices(int(steps+1)), func(i int) string { // a time.Duration has at most 292 years
+		return layout.format(time.Unix(first.Unix()+int64(i)*inc, 0).In(first.Location()))
+	})
+	if inclusive && steps*inc < span {
 		out = append(out, layout.format(last))
 	}
 	return out, nil

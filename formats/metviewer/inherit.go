@@ -1,6 +1,7 @@
 package metviewer
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +18,8 @@ func (s *plots) resolve(n *node) (*node, error) {
 	for i, name := range strings.Split(parents, ",") {
 		b := s.resolved[strings.TrimSpace(name)]
 		if b == nil {
-			return nil, s.errorAt(n.line, "plot, inherits="+strconv.Quote(name), "is not a plot before this one", "name a plot that the file contains before this one")
+			setting, cure := "plot, inherits="+strconv.Quote(name), "name a plot that the file contains before this one"
+			return nil, s.errorAt(n.line, setting, "is not a plot before this one", cure)
 		}
 		if i == 0 {
 			base = b
@@ -46,7 +48,7 @@ func (s *plots) inherit(base, n *node) *node {
 		case k.name == "series1", k.name == "series2":
 			all := k.all("field")
 			if len(all) > 1 {
-				s.spec.Warnings = append(s.spec.Warnings, Remark{k.line, "plot/" + k.name, "of a plot that inherits has its last field only, as in METviewer"})
+				s.warn(k.line, "plot/"+k.name, "of a plot that inherits has its last field only, as in METviewer")
 			}
 			if len(all) == 0 {
 				k = fields(b, k)
@@ -64,7 +66,7 @@ func (s *plots) inherit(base, n *node) *node {
 // fields merges two containers of fields.
 func fields(base, n *node) *node {
 	out := &node{name: n.name, attrs: n.attrs, text: n.text, line: n.line}
-	added := map[string]*node{}
+	added, merged := map[string]*node{}, map[*node]*node{} // merged is n's field with base's values; n may be inherited itself
 	for _, k := range n.kids {
 		if n.name == "plot_fix" && k.name == "field" && k.child("set") == nil {
 			added[k.attrs["name"]] = k
@@ -80,12 +82,13 @@ func fields(base, n *node) *node {
 		case !isReplaced(b):
 			out.kids = append(out.kids, b)
 		case k != nil && b.child("set") == nil && n.child("clear") == nil && n.child("remove") == nil:
-			k.kids = slices.Concat(b.kids, k.kids)
+			kids := slices.Concat(b.kids, cmp.Or(merged[k], k).kids)
+			merged[k] = &node{name: k.name, attrs: k.attrs, line: k.line, kids: kids}
 		}
 	}
 	for _, k := range n.kids {
 		if k.name != "clear" && k.name != "remove" {
-			out.kids = append(out.kids, k)
+			out.kids = append(out.kids, cmp.Or(merged[k], k))
 		}
 	}
 	return out

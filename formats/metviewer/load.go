@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/internal/lists"
@@ -32,13 +33,16 @@ type LoadSpec struct {
 
 	Group, Description string // of the database in METviewer's menu; "" = not given
 	KeepXML            bool   // load_xml: store the load_spec in the database
-	XML                string // the load_spec without its password
+	XML                string // the load_spec as UTF-8, without its password
 
-	Ignored  []Remark // known elements that Barograph does not need, with the reason
-	Warnings []Remark // unknown elements, and values without effect
+	Ignored  []Remark // known elements that Barograph does not need, with the reason, by line
+	Warnings []Remark // unknown elements, and values without effect, by line
 }
 
-var password = regexp.MustCompile(`(?s)<password\b[^>]*>.*?</password\s*>`)
+// password matches the element with its attributes and content, with any prefix of a namespace.
+var password = regexp.MustCompile("(?is)<([\\w.-]+:)?password\\b(" + attributes + "/>|" + attributes + ">.*?</([\\w.-]+:)?password\\s*>)")
+
+const attributes = `(?:[^>"']|"[^"]*"|'[^']*')*`
 
 // LoadValue is a field of load_val.
 type LoadValue struct {
@@ -64,17 +68,22 @@ func ParseLoadSpec(file string, text []byte) (*LoadSpec, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !utf8.Valid(text) {
+		text = fromLatin1(text)
+	}
 	s := &LoadSpec{
 		File: file, Connection: connection(root.child("connection")), Template: root.value("folder_tmpl"), Note: root.value("load_note"),
-		Group: root.value("group"), Description: root.value("description"), KeepXML: true, XML: password.ReplaceAllString(string(text), "<password/>"),
+		Group: root.value("group"), Description: root.value("description"),
+		KeepXML: true, XML: password.ReplaceAllString(string(text), "<password/>"),
 	}
 	s.classify(root, "")
 	stat, mode, mtd := true, true, true
-	for name, flag := range map[string]*bool{
+	flags := map[string]*bool{
 		"load_stat": &stat, "load_mode": &mode, "load_mtd": &mtd, "load_mpr": &s.MPR, "load_orank": &s.ORANK,
 		"load_xml": &s.KeepXML, "apply_indexes": &s.Indexes,
-	} {
-		if k := root.child(name); k != nil {
+	}
+	for _, k := range root.kids {
+		if flag := flags[k.name]; flag != nil && k == root.child(k.name) {
 			if err := s.boolean(k, flag); err != nil {
 				return nil, err
 			}
@@ -84,21 +93,31 @@ func ParseLoadSpec(file string, text []byte) (*LoadSpec, error) {
 	s.Types = lists.Map(root.child("line_type").all("val"), func(k *node) string { return strings.ToUpper(k.text) })
 	for _, f := range root.child("load_files").all("file") {
 		if f.text == "" {
-			return nil, &fault.Error{File: file, Line: f.line, Setting: "load_files/file", Problem: "is empty", Cure: "name a file"}
+			return nil, s.errorAt(f.line, "load_files/file", "is empty", "name a file")
 		}
 		s.Files = append(s.Files, f.text)
 	}
-	if err := s.values(root); err != nil {
-		return nil, err
-	}
-	return s, s.check(root)
+	err = cmp.Or(s.values(root), s.check(root))
+	slices.SortStableFunc(s.Warnings, func(a, b Remark) int { return a.Line - b.Line })
+	return s, err
 }
 
-// Includes reports whether lines of a type are loaded. line_type applies only to .stat and VSDB
-// files.
+func (s *LoadSpec) errorAt(line int, setting, problem, cure string) error {
+	return &fault.Error{File: s.File, Line: line, Setting: setting, Problem: problem, Cure: cure}
+}
+
+func (s *LoadSpec) warn(line int, element, text string) {
+	s.Warnings = append(s.Warnings, Remark{line, element, text})
+}
+
+// notOfStat matches the line types of MODE, MTD and TC-Pairs.
+var notOfStat = regexp.MustCompile(`^(MODE_|MTD_|TCMPR$|TCDIAG$|PROBRIRW$)`)
+
+// Includes reports whether lines of a type, named in upper case, are loaded. line_type applies only to
+// .stat and VSDB files.
 func (s *LoadSpec) Includes(lineType string) bool {
-	objects := strings.HasPrefix(lineType, "MODE_") || strings.HasPrefix(lineType, "MTD_") || slices.Contains([]string{"TCMPR", "TCDIAG", "PROBRIRW"}, lineType)
-	return (objects || len(s.Types) == 0 || slices.Contains(s.Types, lineType)) && (s.MPR || lineType != "MPR") && (s.ORANK || lineType != "ORANK")
+	isListed := len(s.Types) == 0 || slices.Contains(s.Types, lineType) || notOfStat.MatchString(lineType)
+	return isListed && (s.MPR || lineType != "MPR") && (s.ORANK || lineType != "ORANK")
 }
 
 // IncludesFile reports whether a file is loaded, by METdbLoad's rules for its name: the parts 3d_s
@@ -120,9 +139,9 @@ func (s *LoadSpec) boolean(n *node, flag *bool) error {
 	case "true", "false":
 		*flag = strings.EqualFold(n.text, "true")
 	case "":
-		return &fault.Error{File: s.File, Line: n.line, Setting: n.name, Problem: strconv.Quote(n.text) + " is neither true nor false", Cure: "write true or false"}
+		return s.errorAt(n.line, n.name, "is empty", "write true or false")
 	default:
-		s.Warnings = append(s.Warnings, Remark{n.line, n.name, strconv.Quote(n.text) + " is neither true nor false and counts as " + strconv.FormatBool(*flag) + ", as for METdbLoad"})
+		s.warn(n.line, n.name, fmt.Sprintf("%q is neither true nor false and counts as %t, as for METdbLoad", n.text, *flag))
 	}
 	return nil
 }
@@ -137,9 +156,9 @@ func (s *LoadSpec) classify(n *node, above string) {
 		case k.name == "date_offset" || k.name == "offset_days": // of a date: see offset
 			continue
 		case i < 0:
-			s.Warnings = append(s.Warnings, Remark{k.line, path, "is not known and has no effect" + fault.Meant(k.name, elementsBelow(above))})
+			s.warn(k.line, path, "is not known and has no effect"+fault.Meant(k.name, elementsBelow(above)))
 			continue
-		case !elements[i].Used && path != "line_type/val":
+		case !elements[i].Used:
 			s.Ignored = append(s.Ignored, Remark{k.line, path, elements[i].Here})
 		}
 		s.classify(k, path+"/")
@@ -159,11 +178,10 @@ func elementsBelow(path string) (names []string) {
 
 // values reads load_val, including its lists of dates.
 func (s *LoadSpec) values(root *node) error {
-	lists := map[string]*node{}
+	dateLists, used := map[string]*node{}, map[string]bool{}
 	for _, d := range root.all("date_list") {
-		lists[d.attrs["name"]] = d
+		dateLists[d.attrs["name"]] = d
 	}
-	used := map[string]bool{}
 	for _, f := range root.child("load_val").all("field") {
 		v := LoadValue{Name: f.attrs["name"], Line: f.line}
 		for _, k := range f.kids {
@@ -172,9 +190,10 @@ func (s *LoadSpec) values(root *node) error {
 				v.Values = append(v.Values, k.text)
 			case "date_list":
 				name := cmp.Or(k.attrs["name"], k.text)
-				list := lists[name]
+				list := dateLists[name]
 				if list == nil {
-					return &fault.Error{File: s.File, Line: k.line, Setting: "load_val, field " + strconv.Quote(v.Name), Problem: "date_list " + strconv.Quote(name) + " does not exist", Cure: `write <date_list name="…"> below load_spec`}
+					problem := "date_list " + strconv.Quote(name) + " does not exist"
+					return s.errorAt(k.line, "load_val, field "+strconv.Quote(v.Name), problem, `write <date_list name="…"> below load_spec`)
 				}
 				ds, err := dates(s.File, list, time.Now().UTC(), true)
 				if err != nil {
@@ -185,20 +204,19 @@ func (s *LoadSpec) values(root *node) error {
 		}
 		n := len(v.Values)
 		if v.Values = unique(v.Values); len(v.Values) < n {
-			s.Warnings = append(s.Warnings, Remark{f.line, "load_val/field " + v.Name, "names a value twice; it is taken once"})
+			s.warn(f.line, "load_val/field "+v.Name, "names a value twice; it is taken once")
 		}
-		if i := slices.IndexFunc(s.Values, func(o LoadValue) bool { return o.Name == v.Name }); i >= 0 { // METdbLoad takes both fields' values
-			s.Values[i].Values = unique(append(s.Values[i].Values, v.Values...))
+		if i := slices.IndexFunc(s.Values, func(o LoadValue) bool { return o.Name == v.Name }); i >= 0 {
+			s.Values[i].Values = unique(append(s.Values[i].Values, v.Values...)) // METdbLoad takes both fields' values
 			continue
 		}
 		s.Values = append(s.Values, v)
 	}
-	for name, d := range lists {
-		if !used[name] {
-			s.Warnings = append(s.Warnings, Remark{d.line, "date_list " + name, "is used by no field of load_val"})
+	for _, d := range root.all("date_list") {
+		if name := d.attrs["name"]; !used[name] {
+			s.warn(d.line, "date_list "+name, "is used by no field of load_val")
 		}
 	}
-	slices.SortFunc(s.Warnings, func(a, b Remark) int { return a.Line - b.Line })
 	return nil
 }
 
@@ -218,42 +236,40 @@ func unique(values []string) []string {
 // value of a field that the template lacks (dtcenter/MET#659). METdbLoad silently ignores such a
 // field, which can hide a misspelt template; therefore check reports a warning.
 func (s *LoadSpec) check(root *node) error {
-	bad := func(line int, setting, problem, cure string) error {
-		return &fault.Error{File: s.File, Line: line, Setting: setting, Problem: problem, Cure: cure}
-	}
 	tmpl := root.child("folder_tmpl")
 	if len(s.Files) > 0 {
 		if tmpl != nil {
-			s.Warnings = append(s.Warnings, Remark{tmpl.line, "folder_tmpl", "is not used, since there are load_files"})
+			s.warn(tmpl.line, "folder_tmpl", "is not used, because load_files names the files")
 		}
 		return nil
 	}
 	if s.Template == "" {
-		return bad(root.line, "load_spec", "names nothing to load", "give folder_tmpl with load_val, or load_files")
+		return s.errorAt(root.line, "load_spec", "names nothing to load", "give folder_tmpl with load_val, or load_files")
 	}
 	fields, err := placeholders(s.Template)
 	if err != nil {
-		return bad(tmpl.line, "folder_tmpl", err.Error(), "write {field} for each field of load_val")
+		return s.errorAt(tmpl.line, "folder_tmpl", err.Error(), "write {field} for each field of load_val")
 	}
 	s.Values = slices.DeleteFunc(s.Values, func(v LoadValue) bool {
 		unused := !slices.Contains(fields, v.Name)
 		if unused {
-			s.Warnings = append(s.Warnings, Remark{v.Line, "load_val/field " + v.Name, "is not in folder_tmpl and is ignored, as by METdbLoad: does folder_tmpl lack {" + v.Name + "}?"})
+			s.warn(v.Line, "load_val/field "+v.Name, "is not in folder_tmpl and is ignored, as by METdbLoad: does folder_tmpl lack {"+v.Name+"}?")
 		}
 		return unused
 	})
 	for _, v := range s.Values {
 		if len(v.Values) == 0 {
-			return bad(v.Line, "load_val, field "+strconv.Quote(v.Name), "has no value", "give it a val or a date_list")
+			return s.errorAt(v.Line, "load_val, field "+strconv.Quote(v.Name), "has no value", "give it a val or a date_list")
 		}
 	}
 	for _, f := range fields {
 		if !slices.ContainsFunc(s.Values, func(v LoadValue) bool { return v.Name == f }) {
-			return bad(tmpl.line, "folder_tmpl", "{"+f+"} has no values", `write <field name="`+f+`"> with its values into load_val`)
+			return s.errorAt(tmpl.line, "folder_tmpl", "{"+f+"} has no values", `write <field name="`+f+`"> with its values into load_val`)
 		}
 	}
 	if n := s.folderCount(); n > maxFolders {
-		return bad(tmpl.line, "folder_tmpl", fmt.Sprintf("names more than %d folders", maxFolders), "let date_list begin later, or split the load_spec")
+		problem := fmt.Sprintf("names more than %d folders", maxFolders)
+		return s.errorAt(tmpl.line, "folder_tmpl", problem, "let date_list begin later, or split the load_spec")
 	}
 	return nil
 }

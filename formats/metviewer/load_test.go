@@ -35,7 +35,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// TestLoadSpecGolden holds what a load_spec becomes against a golden file.
+// TestLoadSpecGolden compares a load_spec, as it is read, with a golden file.
 func TestLoadSpecGolden(t *testing.T) {
 	s, err := ReadLoadSpec(filepath.Join("testdata", "load.xml"))
 	if err != nil {
@@ -79,13 +79,13 @@ func TestPasswordIsNeverPrinted(t *testing.T) {
 		}
 	}
 	if !strings.Contains(string(asJSON), hidden) {
-		t.Error("it is not said that there is a password")
+		t.Error("the text does not show that there is a password")
 	}
 }
 
-// TestRealLoadSpecs: all public load_specs are obeyed, but one, whose template has
-// fields without values: METdbLoad ends there, too. Those whose template lacks a
-// field of load_val name one folder, as for METdbLoad (dtcenter/MET#659).
+// TestRealLoadSpecs: all public load_specs are read except one, whose template has fields without
+// values: METdbLoad stops there as well. Those whose template lacks a field of load_val name one
+// folder, as for METdbLoad (dtcenter/MET#659).
 func TestRealLoadSpecs(t *testing.T) {
 	root := os.Getenv("BAROGRAPH_DATA")
 	if root == "" {
@@ -152,8 +152,8 @@ func TestVariantsOfLoads(t *testing.T) {
 	}
 }
 
-// TestTakesFiles: load_stat, load_mode and load_mtd exclude files by their names.
-func TestTakesFiles(t *testing.T) {
+// TestIncludesFile: load_stat, load_mode and load_mtd exclude files by their names.
+func TestIncludesFile(t *testing.T) {
 	files := []string{"a/x.stat", "x.vsdb", "mode_cts.txt", "mode_obj.txt.gz", "mtd_2d.txt", "mtd_3d_single_simple.txt", "mtd_3D_pair_cluster.txt", "a.tcst"}
 	for flags, want := range map[string]string{
 		"":                             "a/x.stat x.vsdb mode_cts.txt mode_obj.txt.gz mtd_2d.txt mtd_3d_single_simple.txt mtd_3D_pair_cluster.txt a.tcst",
@@ -178,8 +178,8 @@ func TestTakesFiles(t *testing.T) {
 	}
 }
 
-// TestTakes: line_type, load_mpr and load_orank.
-func TestTakes(t *testing.T) {
+// TestIncludes: line_type, load_mpr and load_orank.
+func TestIncludes(t *testing.T) {
 	const file = "<load_files><file>a.stat</file></load_files>"
 	for body, want := range map[string]string{
 		"": "SL1L2 CTC", "<load_mpr>true</load_mpr>": "SL1L2 CTC MPR", "<load_orank>True</load_orank>": "SL1L2 CTC ORANK",
@@ -207,9 +207,9 @@ func TestTakes(t *testing.T) {
 // TestLoadSpecErrors: each error names the line and the field.
 func TestLoadSpecErrors(t *testing.T) {
 	for name, c := range map[string]struct {
-		body string
-		line int
-		says []string
+		body  string
+		line  int
+		texts []string // of the message
 	}{
 		"template field without values": {"\n<folder_tmpl>/a/{model}/{cycle}</folder_tmpl>\n<load_val><field name=\"model\"><val>gfs</val></field></load_val>", 3, []string{"{cycle}"}},
 		"no load_val at all":            {"<folder_tmpl>/a/{model}</folder_tmpl>", 2, []string{"{model}"}},
@@ -234,9 +234,9 @@ func TestLoadSpecErrors(t *testing.T) {
 			if f.Line != c.line || f.File != "l.xml" {
 				t.Errorf("line %d, want %d: %v", f.Line, c.line, err)
 			}
-			for _, s := range c.says {
+			for _, s := range c.texts {
 				if !strings.Contains(err.Error(), s) {
-					t.Errorf("%v does not say %s", err, s)
+					t.Errorf("%v does not contain %s", err, s)
 				}
 			}
 		})
@@ -311,6 +311,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("<load_spec><folder_tmpl>/a/{b}/c</folder_tmpl><load_val><field name='b'><val>1</val><val>2</val></field></load_val></load_spec>"))
 	f.Add([]byte("<load_spec><folder_tmpl>{a}{a}</folder_tmpl><load_val><field name='a'><val>{a}</val></field></load_val></load_spec>"))
 	f.Add([]byte("<?xml version='1.0' encoding='ISO-8859-1'?><plot_spec><plot><plot_fix><field><set/></field></plot_fix></plot></plot_spec>"))
+	f.Add([]byte("<plot_spec><plot><ci_alpha>nan</ci_alpha><plot_fix><field name='fcst_valid_beg'>" + ranges("2020-01-01", "2020-01-02", "60", "60") + "</field></plot_fix></plot></plot_spec>"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if s, err := ParseLoadSpec("f.xml", text); err == nil && s.folderCount() < 1000 && !strings.Contains(string(text), "{{") {
 			want := []string{s.Template}
@@ -324,7 +325,7 @@ func FuzzParse(f *testing.F) {
 			got := s.Folders()
 			slices.Sort(got)
 			if want = slices.Compact(want); !slices.Equal(got, want) {
-				t.Errorf("%q stands for %q, want %q", s.Template, got, want)
+				t.Errorf("%q expands to %q, want %q", s.Template, got, want)
 			}
 		}
 		if s, err := ParsePlotSpec("f.xml", text); err == nil && len(s.Plots) == 0 {
@@ -354,7 +355,7 @@ func TestOtherSpec(t *testing.T) {
 	}
 }
 
-// TestHourlySince2010: a site's list goes on from where its data begin to today.
+// TestHourlySince2010: a site's list of dates begins with its first data and ends today.
 func TestHourlySince2010(t *testing.T) {
 	s, err := ParseLoadSpec("l.xml", []byte(`<load_spec><date_list name="d"><start>2010051914V</start><end>2026051913V</end><inc>3600</inc><format>yyyyMMddHH'V'</format></date_list>
 		<folder_tmpl>/a/{m}/{t}</folder_tmpl><load_val><field name="m"><val>hrrr</val><val>nam</val></field><field name="t"><date_list name="d"/></field></load_val></load_spec>`))
@@ -366,7 +367,7 @@ func TestHourlySince2010(t *testing.T) {
 	}
 }
 
-// A misspelt element is reported with the one that was meant, among those that stand there.
+// TestMisspeltElements: a misspelt element is reported with the intended one, among those of its place.
 func TestMisspeltElements(t *testing.T) {
 	s, err := ParseLoadSpec("l.xml", []byte("<load_spec><lod_stat>true</lod_stat><connection><hots>h</hots></connection><nonsense/><load_files><file>a.stat</file></load_files></load_spec>"))
 	if err != nil {
@@ -379,6 +380,74 @@ func TestMisspeltElements(t *testing.T) {
 	for i, w := range s.Warnings {
 		if !strings.HasSuffix(w.Text, want[i]) {
 			t.Errorf("%s: %s, want … %s", w.Element, w.Text, want[i])
+		}
+	}
+}
+
+// TestStoredXML: the text that an archive keeps has no password, whatever prefix or letter case its
+// element has, and is UTF-8.
+func TestStoredXML(t *testing.T) {
+	for _, password := range []string{
+		"<password>s3cret</password>", "<db:password>s3cret</db:password>", "<password note='a/>b'\n>s3cret</password >",
+		"<PASSWORD>s3cret</PASSWORD>", "<!-- <password>s3cret</password> --><password/>",
+	} {
+		s, err := ParseLoadSpec("l.xml", []byte("<load_spec><connection><host>h</host>"+password+"</connection>\n<load_note>kept</load_note>"+
+			"<load_files><file>a.stat</file></load_files></load_spec>"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(s.XML, "s3cret") || !strings.Contains(s.XML, "<host>h</host>") || !strings.Contains(s.XML, "<load_note>kept</load_note>") {
+			t.Errorf("%s is kept as %s", password, s.XML)
+		}
+	}
+	s, err := ParseLoadSpec("l.xml", []byte("<?xml version='1.0' encoding='ISO-8859-1'?><load_spec><load_note>M\xe4rz</load_note>"+
+		"<load_files><file>a.stat</file></load_files></load_spec>"))
+	if err != nil || s.Note != "März" || !strings.Contains(s.XML, "<load_note>März</load_note>") {
+		t.Errorf("a file in Latin-1 is kept as %q, %v", s.XML, err)
+	}
+}
+
+// TestRemarksHaveAnOrder: those of one line have the order of the file, in every run, and all are in the order of their
+// lines.
+func TestRemarksHaveAnOrder(t *testing.T) {
+	text := []byte("<load_spec><folder_tmpl>/a</folder_tmpl>\n<load_stat>x</load_stat><load_mode>x</load_mode><load_mtd>x</load_mtd>" +
+		"<date_list name='b'/><date_list name='a'/><load_val><field name='c'><val>1</val></field></load_val>\n<unknown/></load_spec>")
+	want := "2 load_stat 2 load_mode 2 load_mtd 2 date_list b 2 date_list a 2 load_val/field c 3 unknown "
+	for range 20 {
+		s, err := ParseLoadSpec("l.xml", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, r := range s.Warnings {
+			got += fmt.Sprint(r.Line, " ", r.Element, " ")
+		}
+		if got != want {
+			t.Fatalf("%s, want %s", got, want)
+		}
+	}
+}
+
+// TestSecondRoot: what follows the first root element is not silently ignored.
+func TestSecondRoot(t *testing.T) {
+	_, err := ParseLoadSpec("l.xml", []byte("<load_spec><load_files><file>a.stat</file></load_files></load_spec>\n<load_spec/>"))
+	if f, ok := errors.AsType[*fault.Error](err); !ok || f.Line != 2 || !strings.Contains(err.Error(), "<load_spec>") {
+		t.Errorf("two root elements: %v", err)
+	}
+}
+
+// TestLongListsOfDates: steps over more than the 292 years of a time.Duration, and one date in another zone.
+func TestLongListsOfDates(t *testing.T) {
+	for _, c := range []struct{ start, end, inc, format, want string }{
+		{"1600", "2000", "2147483647", "yyyy", "[1600 1668 1736 1804 1872 1940 2000]"},
+		{"2019010100+0130", "2019010100+0130", "60", "yyyyMMddHHz", "[2019010100+0130]"},
+	} {
+		n, err := parse("d.xml", fmt.Appendf(nil, "<d><start>%s</start><end>%s</end><inc>%s</inc><format>%s</format></d>", c.start, c.end, c.inc, c.format), "d")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := dates("d.xml", n, time.Time{}, true); err != nil || fmt.Sprint(got) != c.want {
+			t.Errorf("%+v: %v, %v", c, got, err)
 		}
 	}
 }

@@ -25,19 +25,21 @@ type PlotSpec struct {
 
 // Plot is one <plot>, including what it inherits.
 type Plot struct {
-	Name       string
-	Line       int
-	Template   string // series_plot, box_plot … (without .R_tmpl)
-	Deps       []Dep
-	Series     [2][]Field // series1 belongs to Axis 1, series2 to Axis 2
-	Fix        []Fix
-	Cond       string // plot_cond: SQL
-	CondLine   int
-	Indep      Field
-	Agg, Calc  []string // line types whose partial sums are aggregated (agg_stat), or computed record by record (calc_stat): SL1L2 …
-	Roc        string   // roc_calc: the line type, CTC or PCT
-	PlotStat   string   // how statistics are combined: mean, median or sum; "" = median
-	EventEqual bool     // use only cases that every curve has
+	Name     string
+	Line     int
+	Template string // series_plot, box_plot … (without .R_tmpl)
+	Deps     []Dep
+	Series   [2][]Field // series1 belongs to Axis 1, series2 to Axis 2
+	Fix      []Fix
+	Cond     string // plot_cond: SQL
+	CondLine int
+	Indep    Field
+	// Agg and Calc are line types (SL1L2 …) whose partial sums are aggregated (agg_stat), or computed
+	// record by record (calc_stat).
+	Agg, Calc  []string
+	Roc        string // roc_calc: the line type, CTC or PCT
+	PlotStat   string // how statistics are combined: mean, median or sum; "" = median
+	EventEqual bool   // use only cases that every curve has
 
 	BootRepl      int          // 1 or 0 = no bootstrap
 	BootSeed      *uint64      // nil = any
@@ -114,7 +116,8 @@ type Tick struct {
 	Position *float64 `yaml:",omitempty"` // nil = that of the value
 }
 
-// IndepOn returns the values of Indep if the field that it depends on has this value.
+// IndepOn returns the values of Indep if the field that it depends on has this value. Call it only if
+// Indep.Depends is not empty.
 func (p *Plot) IndepOn(date string) (Values, error) { return p.indepOn(date) }
 
 // Fix is a field of plot_fix. METviewer draws one plot for each set.
@@ -151,7 +154,7 @@ func ParsePlotSpec(file string, text []byte) (*PlotSpec, error) {
 				return nil, err
 			}
 		default:
-			s.Warnings = append(s.Warnings, Remark{k.line, k.name, "is not known and has no effect"})
+			p.warn(k.line, k.name, "is not known and has no effect")
 		}
 	}
 	if len(s.Plots) == 0 {
@@ -171,6 +174,10 @@ type plots struct {
 	p        *Plot            // the current plot
 
 	unresolved map[string]*node // the same plots as in the file
+}
+
+func (s *plots) warn(line int, element, text string) {
+	s.spec.Warnings = append(s.spec.Warnings, Remark{line, element, text})
 }
 
 func (s *plots) errorAt(line int, setting, problem, cure string) error {
@@ -237,7 +244,6 @@ func (s *plots) fill(n *node) error {
 	}
 	s.derived(tmpl)
 	s.styles(n)
-	s.words(n, s.p.BootCI)
 	s.remarks(n)
 	return nil
 }
@@ -367,8 +373,11 @@ func (s *plots) ranges(x *Fix, k *node) error {
 	last, err2 := time.Parse(time.DateTime, s.date(k.child("range_end")))
 	length, err3 := strconv.Atoi(k.value("range_length"))
 	inc, err4 := strconv.Atoi(k.value("inc"))
-	if err := cmp.Or(err1, err2, err3, err4); err != nil || inc <= 0 || length < 0 || int(last.Sub(first)/time.Minute)/inc > maxDates {
-		return s.errorAt(k.line, "date_range_list "+strconv.Quote(k.attrs["name"]), "is not understood", "write range_start and range_end as 2019-01-01 00:00:00, range_length and inc as minutes, at most "+strconv.Itoa(maxDates)+" ranges")
+	minutes := (last.Unix() - first.Unix()) / 60
+	if err := cmp.Or(err1, err2, err3, err4); err != nil || inc <= 0 || length < 0 || max(inc, length) > maxMinutes ||
+		minutes < 0 || minutes/int64(inc) > maxDates {
+		cure := "write range_start and a later range_end as 2019-01-01 00:00:00, range_length and inc as minutes, for at most %d ranges"
+		return s.errorAt(k.line, "date_range_list "+strconv.Quote(k.attrs["name"]), "is not valid", fmt.Sprintf(cure, maxDates))
 	}
 	for t := first; !t.After(last); t = t.Add(time.Duration(inc) * time.Minute) {
 		end := t.Add(time.Duration(length) * time.Minute)
@@ -389,7 +398,7 @@ func (s *plots) indep(n *node) error {
 		if text := v.attrs["plot_val"]; text != "" {
 			x, err := strconv.ParseFloat(text, 64)
 			if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-				return s.errorAt(v.line, "indep/val: plot_val "+strconv.Quote(text), "is not a number", "write the position on the axis, e.g. 2")
+				return s.errorAt(v.line, "indep/val: plot_val "+strconv.Quote(text), "is not a number", "write a position, e.g. 2")
 			}
 			t.Position = &x
 		}
@@ -434,7 +443,9 @@ func nameOf(n *node) string { return NameOf(n.attrs["name"]) }
 
 // NameOf returns the present name of a field, also for a name of 2010.
 func NameOf(name string) string {
-	return cmp.Or(map[string]string{"inithour": "init_hour", "validhour": "valid_hour", "initdate": "fcst_init_beg", "validdate": "fcst_valid_beg"}[name], name)
+	return cmp.Or(map[string]string{
+		"inithour": "init_hour", "validhour": "valid_hour", "initdate": "fcst_init_beg", "validdate": "fcst_valid_beg",
+	}[name], name)
 }
 
 // refersTo is the name of a list that is defined elsewhere.
@@ -445,9 +456,9 @@ func (s *plots) values(n *node) (Values, error) {
 	var v Values
 	for _, k := range n.kids {
 		at := k
-		if k.name != "val" && len(k.kids) == 0 {
+		if strings.HasPrefix(k.name, "date_") && len(k.kids) == 0 {
 			if at = s.lists[refersTo(k)]; at == nil || at.name != k.name {
-				return v, s.errorAt(k.line, k.name+" "+strconv.Quote(refersTo(k)), "is not there", "write it below plot_spec, before the plot")
+				return v, s.errorAt(k.line, k.name+" "+strconv.Quote(refersTo(k)), "is missing", "write it before the plot")
 			}
 		}
 		switch k.name {
@@ -476,9 +487,10 @@ func (s *plots) values(n *node) (Values, error) {
 				return v, s.errorAt(at.line, "date_range", "lacks a date for start or end", "write both as 2019-01-01 00:00:00")
 			}
 		case "date_range_list":
-			return v, s.errorAt(k.line, k.name+" "+strconv.Quote(at.attrs["name"]), "asks for one plot of each of its ranges, which is not done", "write a plot for each range, with a date_range")
+			setting, problem := k.name+" "+strconv.Quote(at.attrs["name"]), "requests one plot of each of its ranges, which is not supported"
+			return v, s.errorAt(k.line, setting, problem, "write a plot for each range, with a date_range")
 		default:
-			return v, s.errorAt(k.line, n.name+"/"+k.name, "is not understood", "use val, date_list or date_range")
+			return v, s.errorAt(k.line, n.name+"/"+k.name, "is not supported", "use val, date_list or date_range")
 		}
 	}
 	if v.First != "" && len(v.List) > 0 {
@@ -495,7 +507,7 @@ func (s *plots) dateList(n *node) (list *node, isStored bool) {
 		return n, false
 	}
 	if hour == nil {
-		s.spec.Warnings = append(s.spec.Warnings, Remark{n.line, "date_list " + strconv.Quote(n.attrs["name"]), "has no step: the dates are those that the database holds, asked for together"})
+		s.warn(n.line, "date_list "+strconv.Quote(n.attrs["name"]), "has no step: one query gets all its dates in the database")
 		return n, true
 	}
 	list = &node{name: n.name, attrs: n.attrs, line: n.line, kids: []*node{{name: "inc", text: "86400", line: n.line}}}
@@ -545,9 +557,12 @@ func (s *plots) bootstrap(n *node) error {
 		}
 	}
 	if len(s.p.Agg) > 0 && len(s.p.Calc) > 0 {
-		s.spec.Warnings = append(s.spec.Warnings, Remark{n.line, "calc_stat", "has no effect, because the plot also has agg_stat"})
+		s.warn(n.line, "calc_stat", "has no effect, because the plot also has agg_stat")
 	}
 	s.p.BootCI, s.p.SingleRecords = agg.value("boot_ci"), strings.EqualFold(agg.value("circular_block_bootstrap"), "false")
+	if known := []string{"perc", "pivotal", "bca"}; s.p.BootCI != "" && !slices.Contains(known, s.p.BootCI) {
+		s.warn(n.line, "boot_ci", strconv.Quote(s.p.BootCI)+" is not known"+fault.Meant(s.p.BootCI, known)+": perc is computed")
+	}
 	for _, k := range n.kids { // METviewer writes varianceInflationFactor
 		if strings.EqualFold(strings.ReplaceAll(k.name, "_", ""), "varianceinflationfactor") {
 			s.p.NoVIF = k.text != "true"
@@ -557,25 +572,26 @@ func (s *plots) bootstrap(n *node) error {
 	if k := agg.child("boot_repl"); k != nil && k.text != "" {
 		v, err := strconv.Atoi(k.text)
 		if err != nil {
-			s.spec.Warnings = append(s.spec.Warnings, Remark{k.line, "boot_repl", strconv.Quote(k.text) + " is no number and stands for 1, no bootstrap, as in METviewer"})
+			s.warn(k.line, "boot_repl", strconv.Quote(k.text)+" is not a number and counts as 1, no bootstrap, as in METviewer")
 		}
 		if v < 0 || v > 1_000_000 {
-			return s.errorAt(k.line, "boot_repl", strconv.Quote(k.text)+" is no number of replicates", "write 1 for no bootstrap, or e.g. 1000")
+			problem := strconv.Quote(k.text) + " is not a number of replicates from 0 to 1000000"
+			return s.errorAt(k.line, "boot_repl", problem, "write 1 for no bootstrap, or e.g. 1000")
 		}
 		s.p.BootRepl = v
 	}
 	if k := agg.child("boot_random_seed"); k != nil && k.text != "" && k.text != "NA" {
 		v, err := strconv.ParseUint(k.text, 10, 64)
 		if err != nil {
-			return s.errorAt(k.line, "boot_random_seed", strconv.Quote(k.text)+" is no seed", "write a whole number, or nothing for any")
+			return s.errorAt(k.line, "boot_random_seed", strconv.Quote(k.text)+" is not a seed", "write a whole number, or nothing")
 		}
 		s.p.BootSeed = &v
 	}
 	s.p.Alpha = 0.05
 	if k := n.child("ci_alpha"); k != nil && k.text != "" {
 		v, err := strconv.ParseFloat(k.text, 64)
-		if err != nil || v <= 0 || v >= 1 {
-			return s.errorAt(k.line, "ci_alpha", strconv.Quote(k.text)+" is not between 0 and 1", "write 0.05 for intervals of 95 %")
+		if err != nil || !(v > 0 && v < 1) {
+			return s.errorAt(k.line, "ci_alpha", strconv.Quote(k.text)+" is not between 0 and 1", "write 0.05 for 95 % intervals")
 		}
 		s.p.Alpha = v
 	}

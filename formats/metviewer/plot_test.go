@@ -3,6 +3,7 @@ package metviewer
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,8 +11,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// TestPlotSpecGolden holds what is read of a plot_spec, inheritance filled in,
-// against a golden file.
+// TestPlotSpecGolden compares a plot_spec, as it is read with its inheritance, with a golden file.
 func TestPlotSpecGolden(t *testing.T) {
 	s, err := ReadPlotSpec(filepath.Join("testdata", "plot.xml"))
 	if err != nil {
@@ -31,7 +31,7 @@ func TestPlotSpecErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		body string
 		line int
-		says string
+		text string // of the message
 	}{
 		"no plot":                        {"<connection/>", 1, "no <plot>"},
 		"inherits from none":             {"\n<plot inherits=\"base\"/>", 3, `"base"`},
@@ -43,13 +43,19 @@ func TestPlotSpecErrors(t *testing.T) {
 		"replicates":                     {"<plot><agg_stat>\n<boot_repl>-5</boot_repl></agg_stat></plot>", 3, "-5"},
 		"seed":                           {"<plot><agg_stat>\n<boot_random_seed>-1</boot_random_seed></agg_stat></plot>", 3, "-1"},
 		"alpha":                          {"<plot>\n<ci_alpha>5</ci_alpha></plot>", 3, "5"},
+		"alpha that is no number":        {"<plot>\n<ci_alpha>nan</ci_alpha></plot>", 3, "nan"},
+		"element that is no value":       {"<plot><plot_fix><field name=\"vx_mask\"><set>\n<value/></set></field></plot_fix></plot>", 3, "set/value is not"},
+		"ranges that end first":          {"<plot><plot_fix><field name=\"fcst_valid_beg\">\n" + ranges("2020-01-02", "2020-01-01", "60", "60") + "</field></plot_fix></plot>", 3, "date_range_list"},
+		"ranges of many years":           {"<plot><plot_fix><field name=\"fcst_valid_beg\">\n" + ranges("0001-01-01", "9999-01-01", "60", "1000") + "</field></plot_fix></plot>", 3, "date_range_list"},
+		"ranges with an endless step":    {"<plot><plot_fix><field name=\"fcst_valid_beg\">\n" + ranges("2020-01-01", "2020-01-02", "60", "9223372036854775807") + "</field></plot_fix></plot>", 3, "date_range_list"},
+		"ranges of an endless length":    {"<plot><plot_fix><field name=\"fcst_valid_beg\">\n" + ranges("2020-01-01", "2020-01-02", "9223372036854775807", "60") + "</field></plot_fix></plot>", 3, "date_range_list"},
 		"a date that is none":            {"<date_list name=\"d\">\n<start>soon</start><end>2</end><inc>1</inc><format>yyyy</format></date_list><plot><indep name=\"x\"><date_list name=\"d\"/></indep></plot>", 3, "not written"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := ParsePlotSpec("p.xml", []byte("<plot_spec>\n"+c.body+"</plot_spec>"))
 			f, ok := errors.AsType[*fault.Error](err)
-			if !ok || f.Line != c.line || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("error %v, want one of line %d that says %s", err, c.line, c.says)
+			if !ok || f.Line != c.line || !strings.Contains(err.Error(), c.text) {
+				t.Errorf("error %v, want one of line %d that contains %s", err, c.line, c.text)
 			}
 		})
 	}
@@ -121,5 +127,66 @@ func TestBetween(t *testing.T) {
 	}
 	if v := s.Plots[0].Fix[0].Sets[0]; v.First != "2019-01-01 00:00:00" || v.Last != "2019-01-02 00:00:00" || v.List != nil {
 		t.Errorf("%+v", v)
+	}
+}
+
+// ranges is a list of date ranges.
+func ranges(start, end, length, inc string) string {
+	return "<date_range_list><range_start>" + start + " 00:00:00</range_start><range_end>" + end + " 00:00:00</range_end><range_length>" + length +
+		"</range_length><inc>" + inc + "</inc></date_range_list>"
+}
+
+// TestInheritedPlotStaysAsItIs: a plot that inherits values does not give them to a plot that inherits from it "without
+// inheritance".
+func TestInheritedPlotStaysAsItIs(t *testing.T) {
+	field := func(v string) string {
+		return "<plot_fix><field name='vx_mask'><val>" + v + "</val></field></plot_fix>"
+	}
+	s, err := ParsePlotSpec("p.xml", []byte("<plot_spec><plot name='a'>"+field("A")+"</plot><plot name='b' inherits='a'>"+field("B")+"</plot><plot name='x'>"+
+		field("X")+"</plot><plot inherits='x,b'/></plot_spec>"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, p := range s.Plots {
+		for _, set := range p.Fix[0].Sets {
+			got = append(got, set.List...)
+		}
+		got = append(got, "|")
+	}
+	if text := strings.Join(got, " "); text != "A | A B | X | X B |" {
+		t.Error(text)
+	}
+}
+
+// TestColumnsOfScorecards: values join a column without those that another field of the same chain has.
+func TestColumnsOfScorecards(t *testing.T) {
+	field := func(name, value, inner string) string {
+		return "<field name='" + name + "'><val>" + value + "</val>" + inner + "</field>"
+	}
+	s, err := ParsePlotSpec("p.xml", []byte("<plot_spec><plot><template>scorecard</template><rows>"+field("fcst_var", "TMP", "")+"</rows><columns>"+
+		field("vx_mask", "A", field("fcst_lead", "6", "")+field("fcst_lev", "Z2", ""))+field("vx_mask", "B", field("fcst_lead", "6", ""))+
+		"</columns></plot></plot_spec>"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, p := range s.Plots {
+		got += fmt.Sprint(p.Fix[0].Sets[0].List, p.Indep.Name, p.Indep.List, " ")
+	}
+	if want := "[A B]fcst_lead[6] [A]fcst_lev[Z2] "; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestManyCurves: the product of a series' values takes no memory beyond a bound.
+func TestManyCurves(t *testing.T) {
+	text := "<plot_spec><plot><dep><dep1><fcst_var name='TMP'><stat>ME</stat></fcst_var></dep1></dep><series1>"
+	for i := range 20 {
+		text += fmt.Sprintf("<field name='f%d'>", i) + strings.Repeat("<val>a</val>", 1000) + "</field>"
+	}
+	s, err := ParsePlotSpec("p.xml", []byte(text+"</series1></plot></plot_spec>"))
+	if err != nil || len(s.Plots[0].Deps[0].Styles) > 1<<20 {
+		t.Errorf("%d styles, %v", len(s.Plots[0].Deps[0].Styles), err)
 	}
 }

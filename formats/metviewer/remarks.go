@@ -39,7 +39,7 @@ func (s *plots) remarks(n *node) {
 	}
 	text, ok := drawnTemplates[p.Template]
 	if !ok {
-		text = p.Template + " has no picture here: curves are drawn" + fault.Meant(p.Template, slices.Collect(maps.Keys(drawnTemplates)))
+		text = p.Template + " has no picture here: curves are drawn" + fault.Meant(p.Template, slices.Sorted(maps.Keys(drawnTemplates)))
 	}
 	if text != "" {
 		note(template, "template", text)
@@ -68,40 +68,29 @@ func (s *plots) remarks(n *node) {
 	}
 	for _, k := range n.kids {
 		if !slices.Contains(known, k.name) {
-			s.spec.Warnings = append(s.spec.Warnings, Remark{k.line, "plot/" + k.name, "is not known and has no effect" + suggestElement(k.name, known)})
+			hint := fault.Meant(k.name, known)
+			if strings.HasPrefix(strings.ToLower(k.name), "listdiffseries") {
+				hint = ": it is read only in <tmpl>"
+			}
+			s.warn(k.line, "plot/"+k.name, "is not known and has no effect"+hint)
 		}
 	}
-	for name, to := range map[string]**float64{"eqbound_low": &p.EqLow, "eqbound_high": &p.EqHigh} {
-		k := n.child(name)
-		if k == nil || k.text == "" {
+	bounds := map[string]**float64{"eqbound_low": &p.EqLow, "eqbound_high": &p.EqHigh}
+	for _, k := range n.kids {
+		to := bounds[k.name]
+		if to == nil || k.text == "" || k != n.child(k.name) {
 			continue
 		}
 		v, err := strconv.ParseFloat(k.text, 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			note(k, name, strconv.Quote(k.text)+" is no number: METviewer's own bound is drawn")
+			note(k, k.name, strconv.Quote(k.text)+" is not a number: METviewer's own bound is drawn")
 			continue
 		}
 		*to = &v
 	}
 	agg := n.child("agg_stat")
 	if k := agg.child("eveq_dis"); k != nil && strings.EqualFold(k.text, "true") {
-		note(k, "agg_stat/eveq_dis", "aggregation does not disregard event equalisation")
+		note(k, "agg_stat/eveq_dis", "Barograph equalizes events before it aggregates")
 	}
 	slices.SortStableFunc(p.Unsupported, func(a, b Remark) int { return a.Line - b.Line })
-}
-
-// suggestElement describes where an element has an effect, or which element may have been intended.
-func suggestElement(name string, known []string) string {
-	if strings.HasPrefix(strings.ToLower(name), "listdiffseries") {
-		return ": it is read only in <tmpl>"
-	}
-	return fault.Meant(name, known)
-}
-
-// words reports a word of boot_ci that METviewer does not have either.
-func (s *plots) words(n *node, bootCI string) {
-	known := []string{"perc", "pivotal", "bca"}
-	if bootCI != "" && !slices.Contains(known, bootCI) {
-		s.spec.Warnings = append(s.spec.Warnings, Remark{n.line, "boot_ci", strconv.Quote(bootCI) + " is not known" + fault.Meant(bootCI, known) + ": perc is computed"})
-	}
 }

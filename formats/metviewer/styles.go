@@ -2,6 +2,7 @@ package metviewer
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,7 +21,8 @@ func (l *curveList) isValid(value string) bool {
 
 // Check returns an error that names an element that curves do not have, or a value that Barograph does not draw.
 func (s Style) Check() error {
-	for element, value := range s {
+	for _, element := range slices.Sorted(maps.Keys(s)) {
+		value := s[element]
 		if !slices.ContainsFunc(curveLists, func(l curveList) bool { return l.element == element && l.isValid(value) }) {
 			problem := fmt.Sprintf("%q is not drawn", value)
 			return &fault.Error{Setting: "style " + element, Problem: problem, Cure: "see plot_spec in docs/reference/metviewer.md"}
@@ -29,8 +31,8 @@ func (s Style) Check() error {
 	return nil
 }
 
-// curveLists are the elements that have a value for each curve: the values that Barograph draws, what it draws instead of
-// another value, and the value that stands for this.
+// curveLists are the elements that have a value for each curve. values matches the values that Barograph draws. For other
+// values, instead says what it draws, and fallback is the value for this; "" = none.
 var curveLists = []curveList{ //nolint:gochecknoglobals // a constant table
 	{"plot_ci", `none|std|met_prm|met_boot|boot|norm`, "no interval is; METviewer's words are none, std, met_prm, met_boot, boot and norm", "none"},
 	{"colors", `#[0-9A-Fa-f]{6}(?:[0-9A-Fa-f]{2})?`, "Barograph chooses the color; write it as #rrggbb", ""},
@@ -59,8 +61,11 @@ func items(text string) (all []string) {
 	return all
 }
 
-// styles reads the lists that have a value for each curve. METviewer numbers the curves: those of each statistic of dep1,
-// those of dep2, then the derived ones.
+// maxCurves bounds the curves of a variable that have styles.
+const maxCurves = 1 << 16
+
+// styles reads the lists that have a value for each curve. METviewer numbers the curves: those of each
+// statistic of dep1, those of dep2, then the derived ones.
 func (s *plots) styles(n *node) {
 	for _, list := range curveLists {
 		k := n.child(list.element)
@@ -89,7 +94,7 @@ func (s *plots) styles(n *node) {
 		d := &s.p.Deps[i]
 		curves := len(d.Stats)
 		for _, f := range s.p.Series[d.Axis-1] {
-			curves *= len(f.List)
+			curves = min(curves*len(f.List), maxCurves)
 		}
 		d.Styles = take(curves)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/barograph/barograph/internal/fault"
@@ -58,11 +59,14 @@ func parse(file string, text []byte, root string) (*node, error) {
 				n.attrs[a.Name.Local] = strings.TrimSpace(a.Value)
 			}
 			if len(path) == maxDepth {
-				return nil, &fault.Error{File: file, Line: line, Problem: "elements are nested too deeply", Cure: "is it a METviewer file?"}
+				problem := "elements are nested more than " + strconv.Itoa(maxDepth) + " deep"
+				return nil, &fault.Error{File: file, Line: line, Problem: problem, Cure: "name a METviewer file"}
 			}
 			if len(path) > 0 {
 				path[len(path)-1].kids = append(path[len(path)-1].kids, n)
-			} else if top == nil {
+			} else if top != nil {
+				return nil, &fault.Error{File: file, Line: line, Problem: "has a second root element <" + n.name + ">", Cure: "remove it"}
+			} else {
 				top = n
 			}
 			path = append(path, n)
@@ -110,14 +114,12 @@ func latin1(charset string, in io.Reader) (io.Reader, error) {
 		return nil, fmt.Errorf("the encoding %s is not supported; write UTF-8", charset)
 	}
 	text, err := io.ReadAll(in)
-	if err != nil {
-		return nil, err
-	}
-	var b strings.Builder
-	for _, c := range text {
-		b.WriteRune(rune(c))
-	}
-	return strings.NewReader(b.String()), nil
+	return bytes.NewReader(fromLatin1(text)), err
+}
+
+// fromLatin1 returns a text in ISO-8859-1 as UTF-8.
+func fromLatin1(text []byte) []byte {
+	return []byte(string(lists.Map(text, func(c byte) rune { return rune(c) })))
 }
 
 // child is the first child of that name, or nil.

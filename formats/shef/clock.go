@@ -114,8 +114,22 @@ func monthDays(year int32, month int8) int8 {
 	return 31
 }
 
-// firstYear and lastYear are the range of years that can be coded. Other years are error 39.
-const firstYear, lastYear = 1753, 2199
+// firstYear and lastYear are the range of years that can be coded. Other years are error 39. maxDays
+// is more than the days of all these years.
+const (
+	firstYear, lastYear = 1753, 2199
+	maxDays             = 366 * (lastYear - firstYear + 1)
+)
+
+// outOfYears returns error 39 for a time, in seconds of UTC, that none of these years has in any
+// zone; 0 for others.
+func outOfYears(t int64) int {
+	const first, last = -6847804800 - 8*3600, 7258118400 + 10*3600 // of J and H: 1753-01-01 and 2199-12-31 24:00 local
+	if t < first || t > last {
+		return 39
+	}
+	return 0
+}
 
 func (c *clock) dateExists() bool {
 	return c.year >= firstYear && c.year <= lastYear && c.month >= 1 && c.month <= 12 &&

@@ -161,7 +161,7 @@ type Tables struct {
 	duration    [256]int16      // -1 = none
 	extremum    [256]bool
 	probability [256]float32
-	hasProb     [256]bool
+	hasProb     [256]bool   // the letter has a probability
 	source      [256]uint64 // by type: a bit for each existing source, see sourceBit
 }
 
@@ -252,11 +252,11 @@ func (p *parameter) resolve(t *Tables, tok []byte) int {
 	return p.fill(t, tok)
 }
 
-// sendCode resolves a code of table 2. "SF" is one, "SFDRZ" is a plain code. "TX" cannot be
-// extended, because its meaning is another element.
+// sendCode resolves a code of table 2. "SF" is one. It means the element SF, hence "SFDRZ" is a plain
+// code. "TX" cannot be extended, because it means another element.
 func (p *parameter) sendCode(t *Tables, tok []byte, meaning string) int {
 	if len(tok) > 2 {
-		if tok[0] == 'S' || tok[0] == 'A' {
+		if meaning[:2] == string(tok[:2]) {
 			return 0
 		}
 		return 30
@@ -315,7 +315,7 @@ func (p *parameter) trace() bool {
 // elements, and adds its content to the manual's tables: elements with their factors (*1),
 // durations (*2), types and sources (*3), extrema (*4), probabilities (*5), send codes and default
 // durations (*6). Qualifiers (*7) are ignored because any letter is valid, and so is the maximum
-// number of errors (**).
+// number of errors (**). A row that is none of its section is a *fault.Error with file and line.
 func ReadTables(r io.Reader, file string) (*Tables, error) {
 	t := *manual
 	t.elements = slices.Clone(t.elements)
@@ -327,10 +327,14 @@ func ReadTables(r io.Reader, file string) (*Tables, error) {
 		case words[0][0] == '*':
 			section = words[0]
 		case !t.add(section, append(words, "", "")):
-			return nil, &fault.Error{File: file, Line: n, Problem: strconv.Quote(lines.Text()) + " is not a row of section " + section, Cure: `write a code and its number, such as "YW 1.0" below *1`}
+			problem := strconv.Quote(lines.Text()) + " is not a row of section " + section
+			return nil, &fault.Error{File: file, Line: n, Problem: problem, Cure: `write a code and its number, such as "YW 1.0" below *1`}
 		}
 	}
-	return &t, lines.Err()
+	if err := lines.Err(); err != nil {
+		return nil, &fault.Error{File: file, Problem: "cannot be read", Err: err}
+	}
+	return &t, nil
 }
 
 // add adds a row of a section; false = the row is invalid.
@@ -349,7 +353,7 @@ func (t *Tables) add(section string, words []string) bool {
 		}
 		at := &t.element[pair(c, code[1])]
 		if *at == 0 {
-			t.elements = append(t.elements, Element{PE: code, Duration: 'I', Name: "of a centre's own"})
+			t.elements = append(t.elements, Element{PE: code, Duration: 'I', Name: "of the center's own"})
 			*at = uint16(len(t.elements))
 		}
 		t.elements[*at-1].Factor = number
@@ -365,8 +369,8 @@ func (t *Tables) add(section string, words []string) bool {
 		t.extremum[c] = true
 		return alone
 	case "*5":
-		t.probability[c], t.hasProb[c] = float32(number), true
-		return err == nil && alone
+		t.probability[c], t.hasProb[c] = float32(number), err == nil
+		return alone && number >= -1 && number <= 1
 	case "*6":
 		return t.send6(code, words[1], words[2] == "1")
 	case "*7", "**":
@@ -396,8 +400,9 @@ func (t *Tables) send6(code, meaning string, seven bool) bool {
 
 func isElement(code string) bool { return len(code) == 2 && upper(code[0]) && upper(code[1]) }
 
-// Resolve completes a parameter code with its defaults, its duration and its probability. A nil
-// Tables means the manual's.
+// Resolve completes a parameter code of two to seven characters with its defaults, and sets Code,
+// Duration, Probability and HasProbability of g. Its error is a remark of appendix J and the code. A
+// nil Tables means the manual's.
 func (t *Tables) Resolve(code string, g *record.Gauge) error {
 	if t == nil {
 		t = manual

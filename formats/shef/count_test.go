@@ -10,11 +10,11 @@ import (
 // piece begin and end. It shares no code with the decoder, whose account must contain the same
 // number.
 type counter struct {
-	format string // of the message whose body or continuation may follow; "" = none
-	cut    bool   // a dot ended a body; the text before its .END belongs to it
-	behind int64
-	lines  int64 // lines that are not blank
-	pieces int64
+	format   string // of the message whose body or continuation may follow; "" = none
+	cut      bool   // a dot ended a body; the text before its .END belongs to it
+	afterCut int64  // pieces of the lines after that dot
+	lines    int64  // lines that are not blank
+	pieces   int64
 }
 
 var (
@@ -58,7 +58,7 @@ func (c *counter) line(raw string) {
 		}
 	case raw[0] == '.' && (line == ".END" || strings.HasPrefix(line, ".END ")):
 		if c.cut {
-			c.pieces += c.behind
+			c.pieces += c.afterCut
 		}
 		if body || c.cut {
 			c.format, c.cut = "", false
@@ -73,14 +73,14 @@ func (c *counter) line(raw string) {
 	case body:
 		c.pieces += pieces(line)
 	case c.cut:
-		c.behind += pieces(line)
+		c.afterCut += pieces(line)
 	}
 }
 
 // end handles a line that begins with a dot but belongs to no message.
 func (c *counter) end(body bool) {
 	if c.format = ""; body {
-		c.cut, c.behind = true, 0
+		c.cut, c.afterCut = true, 0
 	}
 }
 
@@ -91,11 +91,11 @@ func clean(raw string) string {
 	for raw = strings.ReplaceAll(raw, "\t", " "); raw != ""; raw = raw[1:] {
 		ch := raw[0]
 		if quote == 0 && ch == ':' {
-			_, behind, ends := strings.Cut(raw[1:], ":")
+			_, after, ends := strings.Cut(raw[1:], ":")
 			if !ends {
 				break
 			}
-			raw = ":" + behind
+			raw = ":" + after
 			continue
 		}
 		if blanks++; ch != ' ' {

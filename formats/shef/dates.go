@@ -147,7 +147,7 @@ func (d *Decoder) pairs(p []int32) (n, number int) {
 	return n, 0
 }
 
-// What a D element has set; a .B body keeps it from one value to the next.
+// What a D element sets, as bits; a .B body keeps it from one value of a station to the next.
 const (
 	setTime = 1 << iota
 	setRel
@@ -306,7 +306,7 @@ func (d *Decoder) julian(c *clock) int {
 func nearestJulian(n int32, ref clock) int32 {
 	at := record.Days(ref.year, int32(ref.month), int32(ref.day))
 	best, far := ref.year, int64(1<<62)
-	if n == 366 { // of that year, or of none
+	if n == 366 { // the last day of the year of ref; error 16 if that is no leap year
 		return best
 	}
 	for y := ref.year - 1; y <= ref.year+1; y++ {
@@ -350,12 +350,6 @@ func (d *Decoder) relative(r *shift) int {
 	}
 	*r = shift{}
 	switch unit {
-	case 'S':
-		r.seconds = v
-	case 'N':
-		r.seconds = v * 60
-	case 'H':
-		r.seconds = v * 3600
 	case 'D':
 		r.days = v
 	case 'M':
@@ -364,8 +358,21 @@ func (d *Decoder) relative(r *shift) int {
 		r.ends = v
 	case 'Y':
 		r.years = v
+	default:
+		r.seconds = v * int32(unitSeconds(unit))
 	}
 	return 0
+}
+
+// unitSeconds returns the seconds of a unit of table 12 or 13: S, N (minute) or H.
+func unitSeconds(unit byte) int64 {
+	switch unit {
+	case 'S':
+		return 1
+	case 'N':
+		return 60
+	}
+	return 3600
 }
 
 // creation reads DC (4.4.2): month and day, then hour and minute; a year or a century is only

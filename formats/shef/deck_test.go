@@ -35,11 +35,11 @@ var deckDiffers = map[string]string{
 	"BB0071": "4.3: a D element applies to what follows it; values before the bad DRJ are certain",
 	"BB0096": "table 2: SF is SFDRZZZ, of seven characters",
 	"BB0101": "5.3.4: Z is translated to the default duration",
-	"BB0103": "4.4.3: DV concerns codes with V alone; values after QMV without DV are certain",
+	"BB0103": "4.4.3: DV concerns only codes with V; values after QMV without DV are certain",
 	"BB0120": "table 2, as BB0096",
 	"BB0331": "5.1.1: MM is a code for missing, not M with the qualifier M",
 	"BB0332": "5.1.1, as BB0331",
-	"EE0017": "4.4.3: DV concerns codes with V alone, PP is daily; shefit agrees",
+	"EE0017": "4.4.3: DV concerns only codes with V, PP is daily; shefit agrees",
 	"EE0018": "4.4.3, as EE0017: PC; shefit agrees",
 	"EE0025": "4.4.4: DIE off the end of a month is an error; the deck marks the value as bad",
 	"EE0031": "5.2.6: the year is added to the local time; shef-parser stops",
@@ -90,7 +90,7 @@ func TestDeck(t *testing.T) {
 	listed := func(line, whose string) int {
 		station, _, _ := strings.Cut(line, " ")
 		if deckDiffers[station] == "" {
-			t.Errorf("%s alone: %s", whose, line)
+			t.Errorf("only %s: %s", whose, line)
 		}
 		needed[station] = true
 		return 1
@@ -168,12 +168,12 @@ func TestPyIEM(t *testing.T) {
 			same, theirs, ours = same+a, theirs+b, ours+o
 		})
 	}
-	t.Logf("%d cases, %d records: %d the same, %d listed; %d of ours besides, listed", cases, same+theirs, same, theirs, ours)
+	t.Logf("%d cases, %d records: %d the same, %d listed; %d further ones of ours, listed", cases, same+theirs, same, theirs, ours)
 }
 
 // iemCreated lists the stations for which pyIEM has a time of creation and the manual has none.
 var iemCreated = map[string]string{
-	"AESI4": "4.2: DC concerns what follows it, not what stands before",
+	"AESI4": "4.2: DC concerns only what follows it",
 	"JFFI4": "4.2, as AESI4",
 	"WILN7": "4.2, as AESI4",
 }

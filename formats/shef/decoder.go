@@ -41,8 +41,8 @@ type Decoder struct {
 	i      int    // cursor
 	mark   int    // beginning of the token for the next problem
 
-	m     message
-	piece bool // the piece between two slashes has been counted
+	m         message
+	isCounted bool // the current piece between two slashes has been counted
 
 	tokens    []byte // tokens of the product's problems, concatenated
 	tokenEnds []int  // end of each token
@@ -58,27 +58,27 @@ type message struct {
 // state is the part of a message that is reset at its beginning. It contains no pointers, which
 // makes resetting cheap.
 type state struct {
-	format  byte // 'A', 'B', 'E'; 0 outside
-	alive   bool // it can be continued
-	revised bool
-	body    bool // of a .B message: its header is complete
-	rescued bool // it would have ended before without Options.Lenient
-	slash   bool // the previous line ended with a slash
-	number  int  // of its last continuation line, 0 = none yet
+	format      byte // 'A', 'B', 'E'; 0 outside
+	canContinue bool // by a continuation line
+	revised     bool
+	body        bool // of a .B message: its header is complete
+	rescued     bool // without Options.Lenient, an earlier error would have ended it
+	endsInSlash bool // the previous line does, or the previous element of a .E message
+	number      int  // of its last continuation line, 0 = none yet
 
 	id record.ID
 	scope
-	param parameter
-	named bool // .E: the parameter code is known
+	param        parameter
+	hasParameter bool // .E: the parameter code is known
 
 	// .E: the interval, the base of the series and the number of the next value.
-	unit   byte // S N H D M Y E; 0 = none yet
-	step   int32
-	based  bool
-	base   int64 // local or UTC seconds, by unit
-	from   clock // local date of the base, for months and years
-	index  int32
-	series byte
+	unit    byte // S N H D M Y E; 0 = none yet
+	step    int32
+	hasBase bool
+	base    int64 // local or UTC seconds, by unit
+	from    clock // local date of the base, for months and years
+	index   int32
+	series  byte
 
 	headerError int // .B: error of the header that makes later slots uncertain
 
@@ -137,7 +137,7 @@ func (d *Decoder) Decode(p *Product, out *Result) {
 	out.reset(p)
 	d.out, d.line = out, uint32(p.Line-1)
 	d.tokens, d.tokenEnds = d.tokens[:0], d.tokenEnds[:0]
-	d.m.format, d.m.alive, d.m.cut = 0, false, false
+	d.m.format, d.m.canContinue, d.m.cut = 0, false, false
 	text := p.Text
 	for torn := p.ContinuesLine; len(text) > 0; torn = false {
 		line, why := text, "the line is too long to be read"
@@ -313,7 +313,7 @@ func (d *Decoder) lineInBody() {
 	case len(d.m.slots) == 0 && d.m.headerError == 0:
 		a.Data++
 		d.begin()
-		if d.m.alive {
+		if d.m.canContinue {
 			d.problem(82)
 		}
 		d.lose()
@@ -406,7 +406,7 @@ func (d *Decoder) unreadable() {
 	d.lose()
 }
 
-// endLine handles .END and similar lines, which end nothing.
+// endLine handles .END, and lines that are similar but end nothing.
 func (d *Decoder) endLine() {
 	if len(d.b) < 4 || d.b[3] != 'D' || len(d.b) > 4 && d.b[4] != ' ' {
 		d.unreadable()
@@ -415,19 +415,19 @@ func (d *Decoder) endLine() {
 	d.out.Account.Text++
 	switch {
 	case d.m.cut:
-		d.loseBehind()
+		d.loseAfterCut()
 	case d.m.format != 'B':
 		d.warn(68)
 	default:
-		d.m.format, d.m.alive = 0, false
+		d.m.format, d.m.canContinue = 0, false
 	}
 }
 
-// loseBehind counts the text between a dot in column one, which ends a body (4.1.1), and the body's
+// loseAfterCut counts the text between a dot in column one, which ends a body (4.1.1), and the body's
 // .END.
-func (d *Decoder) loseBehind() {
+func (d *Decoder) loseAfterCut() {
 	m, a := &d.m, &d.out.Account
-	d.note(68, m.cutPieces == 0, remarks[68]+": what stands since a dot in column 1 ended the body is lost")
+	d.note(68, m.cutPieces == 0, remarks[68]+": the text after the dot in column 1 that ended the body is lost")
 	a.Text -= m.cutLines
 	a.Data += m.cutLines
 	a.Pieces += m.cutPieces
@@ -451,7 +451,7 @@ func (d *Decoder) abandon() {
 		d.m.cut, d.m.cutLines, d.m.cutPieces = true, 0, 0
 	}
 	d.closeBody()
-	d.m.alive = false
+	d.m.canContinue = false
 }
 
 // firstLine reads the first line of a message.
@@ -459,7 +459,7 @@ func (d *Decoder) firstLine(format byte, revised bool) {
 	d.closeBody()
 	m := &d.m
 	m.state = state{}
-	m.format, m.alive, m.revised, m.slots = format, true, revised, m.slots[:0]
+	m.format, m.canContinue, m.revised, m.slots = format, true, revised, m.slots[:0]
 	m.quality, m.created, m.variable = 'Z', record.NoTime, variableUnset
 	d.out.Account.Messages++
 	from := d.i
@@ -490,7 +490,7 @@ func (d *Decoder) continuationLine(k lineKind) {
 		number = 9
 	case k.revised && !m.revised:
 		number = 10
-	case !m.alive:
+	case !m.canContinue:
 		number = 11
 	case m.body:
 		number = 46
@@ -509,10 +509,10 @@ func (d *Decoder) continuationLine(k lineKind) {
 		d.warn(67)
 		return
 	}
-	if !m.slash && d.at('/') { // the separator between the lines (5.3.3)
+	if !m.endsInSlash && d.at('/') { // the separator between the lines (5.3.3)
 		d.next()
 	}
-	m.slash = true
+	m.endsInSlash = true
 	d.elements()
 }
 
@@ -534,6 +534,6 @@ func (d *Decoder) endMessage() {
 		d.m.headerError = 11
 		d.m.slots = d.m.slots[:0]
 	}
-	d.m.alive = false
+	d.m.canContinue = false
 	d.lose()
 }

@@ -6,9 +6,14 @@
 // differ, this one follows the manual; where the manual does not specify the behavior, it follows
 // shefit, the Weather Service's own decoder. It reads:
 //
-//   - .A, .B and .E messages, revised ones (.AR), continuation lines (.A1), packed .B bodies, overrides in them, internal and retained comments.
-//   - All date elements (DS DN DH DD DM DY DT DJ), relative dates (DR), creation dates (DC), intervals (DI), units (DU), qualifiers (DQ), durations (DV); time zones of table 8 with the daylight-saving rules of 5.2.3 to 5.2.6.
-//   - Parameter codes of two to seven characters, defaults, send codes, with 7 a.m. local for HY, PY and QY; missing values, traces, precipitation in hundredths. Paired values are returned as coded (7.4.6); see Split.
+//   - .A, .B and .E messages, revised ones (.AR), continuation lines (.A1), packed .B bodies, overrides
+//     in them, internal and retained comments.
+//   - All date elements (DS DN DH DD DM DY DT DJ), relative dates (DR), creation dates (DC), intervals
+//     (DI), units (DU), qualifiers (DQ), durations (DV); time zones of table 8 with the daylight-saving
+//     rules of 5.2.3 to 5.2.6.
+//   - Parameter codes of two to seven characters, defaults, send codes, with 7 a.m. local for HY, PY and
+//     QY; missing values, traces, precipitation in hundredths. Paired values are returned as coded
+//     (7.4.6); record.SplitPair splits them.
 //   - Lines that end in LF, CR, CR LF or CR CR LF. It ignores fill and byte order marks.
 //   - Product envelopes: SOH … ETX, ZCZC … NNNN, WMO headings, AWIPS ids; many products in a file.
 //
@@ -17,9 +22,9 @@
 // unreadable value loses only itself. An error in a date ends the message, or the station of a .B
 // body, because the time of the following values is unknown.
 //
-// No error ends the run, and nothing is lost silently: each Result has the problems of its product,
-// with the number of appendix J, the line and the token, and an Account of every line and of every
-// piece between two slashes.
+// No error of the text ends the work, and nothing is lost silently: each Result has the problems of
+// its product, with the number of appendix J, the line and the token, and an Account of every line
+// and of every piece between two slashes. Only a stream that cannot be read is an error.
 //
 // In three cases the decoder deviates from a paragraph because the manual contradicts itself. NS is
 // UTC-3:30, not -2:30 (table 8 contradicts its own N). The example after 5.2.6 decodes 0100 and

@@ -21,7 +21,7 @@ func (d *Decoder) dotA() {
 			d.parameterAndValue()
 		}
 	}
-	m.slash = d.b[len(d.b)-1] == '/'
+	m.endsInSlash = d.b[len(d.b)-1] == '/'
 }
 
 // respecify reads a D element of a .A or .E message. After an error the meaning of the following
@@ -46,7 +46,7 @@ func (d *Decoder) respecify() bool {
 	if set == setTime {
 		d.m.rel = shift{}
 	}
-	d.m.based = false
+	d.m.hasBase = false
 	return true
 }
 
@@ -79,7 +79,7 @@ func (d *Decoder) parameterAndValue() {
 	d.blanks()
 	if d.i == len(d.b) || d.at('/') {
 		d.control()
-		if !d.valueBehindSlash() {
+		if !d.valueAfterSlash() {
 			return
 		}
 	}
@@ -106,9 +106,9 @@ func (d *Decoder) loseNext() {
 	}
 }
 
-// valueBehindSlash distinguishes "PP/.25" and "PP/ M", which are accepted, from a code without a
+// valueAfterSlash distinguishes "PP/.25" and "PP/ M", which are accepted, from a code without a
 // value, which is a null (5.3.5).
-func (d *Decoder) valueBehindSlash() bool {
+func (d *Decoder) valueAfterSlash() bool {
 	at := d.i
 	for at < len(d.b) && (d.b[at] == '/' || d.b[at] == ' ') {
 		if d.b[at] == '/' && at > d.i {

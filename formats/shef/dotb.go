@@ -29,7 +29,7 @@ func (d *Decoder) header() {
 			}
 		}
 	}
-	m.slash = d.b[len(d.b)-1] == '/'
+	m.endsInSlash = d.b[len(d.b)-1] == '/'
 }
 
 // slot reads a parameter code of the header. A code that is not in the tables keeps its place: only

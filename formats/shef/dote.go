@@ -16,11 +16,11 @@ func (d *Decoder) dotE() {
 		}
 		switch c := d.b[d.i]; {
 		case c == '/':
-			if m.slash && m.named && m.unit != 0 {
+			if m.endsInSlash && m.hasParameter && m.unit != 0 {
 				d.out.Account.Nulls++
 				d.nullE()
 			}
-			m.slash = true
+			m.endsInSlash = true
 			d.next()
 		case c == ',':
 			d.mark = d.i
@@ -30,20 +30,20 @@ func (d *Decoder) dotE() {
 			if !d.respecify() {
 				return
 			}
-			m.slash = false
-		case !m.named:
+			m.endsInSlash = false
+		case !m.hasParameter:
 			if !d.nameE() {
 				return
 			}
-			m.slash = false
+			m.endsInSlash = false
 		default:
 			if !d.valueE() {
 				return
 			}
-			m.slash = false
+			m.endsInSlash = false
 		}
 	}
-	m.slash = d.b[len(d.b)-1] == '/'
+	m.endsInSlash = d.b[len(d.b)-1] == '/'
 }
 
 // nameE reads the only parameter code of the message.
@@ -60,7 +60,7 @@ func (d *Decoder) nameE() bool {
 		return false
 	}
 	d.control()
-	m.named = true
+	m.hasParameter = true
 	return true
 }
 
@@ -93,7 +93,7 @@ func (d *Decoder) valueE() bool {
 // emitE stores a value at its place in the series.
 func (d *Decoder) emitE(r *reading) bool {
 	m := &d.m
-	first := !m.based
+	first := !m.hasBase
 	at, number, ends := d.stepE()
 	if number != 0 {
 		d.problem(number)
@@ -117,27 +117,26 @@ func (d *Decoder) nullE() {
 	d.m.series = 2
 }
 
-// stepE returns the time of the next value. ends reports that no later value can have a time
-// either.
+// stepE returns the time of the next value, or the number of an error. ends reports that no later
+// value can have a time either.
 func (d *Decoder) stepE() (at int64, number int, ends bool) {
 	m := &d.m
-	if !m.based {
+	if !m.hasBase {
 		if number = d.baseE(); number != 0 {
 			return 0, number, true
 		}
 	}
-	k := m.index
+	far := int64(m.index) * int64(m.step)
 	m.index++
-	steps := k * m.step
-	switch m.unit {
-	case 'S':
-		return m.base + int64(steps), 0, false
-	case 'N':
-		return m.base + int64(steps)*60, 0, false
-	case 'H':
-		return m.base + int64(steps)*3600, 0, false
+	if m.unit == 'S' || m.unit == 'N' || m.unit == 'H' {
+		at = m.base + far*unitSeconds(m.unit)
+		number = outOfYears(at)
+		return at, number, number != 0
 	}
-	c := m.from
+	if far >= maxDays || far <= -maxDays { // the units below are days or longer
+		return 0, 39, true
+	}
+	c, steps := m.from, int32(far)
 	switch m.unit {
 	case 'D':
 		c.addDays(steps)
@@ -178,6 +177,6 @@ func (d *Decoder) baseE() int {
 			number = m.from.shift(&m.rel)
 		}
 	}
-	m.based = number == 0
+	m.hasBase = number == 0
 	return number
 }

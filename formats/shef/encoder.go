@@ -26,16 +26,16 @@ type Encoder struct {
 	run []record.Gauge // values that can be in one message
 	b   []byte         // the current message
 	at  int            // beginning of its last line
-	n   int            // of its last line: .A1
+	n   int            // number of its last line: 1 for .A1
 	one []byte         // beginning of its lines, ".AR"
 }
 
 const (
-	lineBytes    = 80
-	continueds   = 99   // lines that continue a message
+	lineBytes    = 80   // of a line, after which the next one continues the message
+	maxContinued = 99   // lines that continue a message
 	runValues    = 4096 // buffered until they are written
-	headerCodes  = 40
-	longestNulls = 24
+	headerCodes  = 40   // parameter codes of a .B header
+	maxSteps     = 24   // from one value of a .E message to the next, with nulls between them
 )
 
 // NewEncoder returns an Encoder for the tables of codes t; nil = the manual's.
@@ -137,7 +137,7 @@ func (e *Encoder) begin(format byte, id record.ID, g *record.Gauge) {
 // the message is full.
 func (e *Encoder) add(slashes int, piece []byte) bool {
 	if len(e.b)-e.at+slashes+len(piece) > lineBytes {
-		if e.n == continueds {
+		if e.n == maxContinued {
 			return false
 		}
 		e.n++
@@ -188,7 +188,7 @@ func steps(run []record.Gauge) int {
 	for ; n < len(run); n++ {
 		a, b, step := &run[n-1], &run[n], run[1].Time-run[0].Time
 		if b.Code != a.Code || b.HasProbability != a.HasProbability || b.Duration != a.Duration || interval(step) == "" ||
-			(b.Time-a.Time)%step != 0 || b.Time <= a.Time || (b.Time-a.Time)/step > longestNulls {
+			(b.Time-a.Time)%step != 0 || b.Time <= a.Time || (b.Time-a.Time)/step > maxSteps {
 			break
 		}
 	}
@@ -241,7 +241,8 @@ func (e *Encoder) dotB(run []record.Gauge) int {
 	for i, column := range columns {
 		value := appendValue(nil, &run[i])
 		slashes := column
-		if i > 0 && run[i-1].Station == run[i].Station && column > columns[i-1] && len(e.b)-e.at+len(value)+column < lineBytes {
+		isNext := i > 0 && run[i-1].Station == run[i].Station && column > columns[i-1]
+		if isNext && len(e.b)-e.at+len(value)+column < lineBytes {
 			slashes -= columns[i-1]
 		} else {
 			e.b = append(e.b, '\n')

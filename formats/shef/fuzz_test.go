@@ -70,7 +70,7 @@ func conserved(t *testing.T, text []byte) (values []record.Gauge) {
 			t.Fatal(err)
 		}
 		if len(text) < len(p.Text) || !sameText(p.Text, text[:len(p.Text)]) {
-			t.Fatalf("product %d part %d has %q, the text goes on with %q", p.Number, p.Part, p.Text, text)
+			t.Fatalf("product %d part %d has %q, the text continues with %q", p.Number, p.Part, p.Text, text)
 		}
 		text = text[len(p.Text):]
 		d.Decode(&p, &r)
@@ -87,14 +87,14 @@ func conserved(t *testing.T, text []byte) (values []record.Gauge) {
 				pieces++
 			}
 		}
-		says := newSaid(p.Text)
+		allowed := allowedBy(p.Text)
 		if got := a.Values + a.Lost + a.Control - a.Extra; !a.IsBalanced() || got < pieces || got > pieces+separators || a.Lines-a.Blank != lines ||
 			a.Values != int64(len(r.Values)) || a.Values != a.ValuePieces || a.Lost != a.LostPieces {
 			t.Errorf("%q\nhas %d lines and %d pieces: account %+v, %v", p.Text, lines, pieces, *a, r.Problems)
 		}
 		for i := range r.Values {
-			if v := r.Values[i].Value; !says.value(v) {
-				t.Errorf("%q\ndoes not say the value %v", p.Text, v)
+			if v := r.Values[i].Value; !allowed.has(v) {
+				t.Errorf("%q\ndoes not allow the value %v", p.Text, v)
 			}
 			shef.AppendText(nil, &r.Values[i])
 		}
@@ -109,17 +109,17 @@ func conserved(t *testing.T, text []byte) (values []record.Gauge) {
 	return values
 }
 
-// said is what the numbers of a text allow a value to be, by the manual: the number, a hundredth
-// of it (5.1.2), in metric messages its conversion (5.1.3), missing, or a trace. It is an oracle of
-// ranges: the place of the number does not matter to it.
-type said struct {
+// allowedValues are the values that the numbers of a text can mean, by the manual: the number, a
+// hundredth of it (5.1.2), in metric messages its conversion (5.1.3), missing, or a trace. The place of
+// a number in the text does not matter.
+type allowedValues struct {
 	numbers map[float64]bool
 	largest float64 // of the metric message's values, converted; 0 = no message is metric
 	trace   bool
 }
 
-// mostSaid is the number of digits of a value on either side of its point.
-const mostSaid = 10
+// mostDigits is the number of digits of a value on either side of its point.
+const mostDigits = 10
 
 // Numbers, and the comments within them: "1:ONE:.06" is 1.06 (4.5.3).
 var (
@@ -129,9 +129,10 @@ var (
 	firstComment = regexp.MustCompile(`(?m)^([^:\r\n]*):[^:\r\n]*:`)
 )
 
-func newSaid(text []byte) said {
-	s := said{numbers: map[float64]bool{0: true}, trace: bytes.ContainsAny(text, "tT")}
-	fill := func(r rune) rune { // characters that are left out of a line
+// allowedBy returns the values that a text allows.
+func allowedBy(text []byte) allowedValues {
+	s := allowedValues{numbers: map[float64]bool{0: true}, trace: bytes.ContainsAny(text, "tT")}
+	fill := func(r rune) rune { // characters that the decoder omits from a line
 		if r < ' ' && r != '\n' && r != '\r' || r > '~' {
 			return -1
 		}
@@ -143,9 +144,9 @@ func newSaid(text []byte) said {
 	metric := slices.ContainsFunc(variants, func(v []byte) bool { return bytes.Contains(bytes.ToUpper(v), []byte("DUS")) })
 	for _, variant := range variants {
 		for _, numeral := range numerals.FindAll(variant, -1) {
-			whole, decimals, _ := strings.Cut(string(numeral), ".")
+			integer, decimals, _ := strings.Cut(string(numeral), ".")
 			x, err := strconv.ParseFloat(string(numeral), 64)
-			if err != nil || max(len(whole), len(decimals)) > mostSaid {
+			if err != nil || max(len(integer), len(decimals)) > mostDigits {
 				continue
 			}
 			s.numbers[x], s.numbers[x/100] = true, true
@@ -157,7 +158,7 @@ func newSaid(text []byte) said {
 	return s
 }
 
-func (s *said) value(v float64) bool {
+func (s *allowedValues) has(v float64) bool {
 	return s.numbers[math.Abs(v)] || v == record.NoValue || v == .001 && s.trace || s.largest > 0 && math.Abs(v) <= s.largest
 }
 

@@ -157,7 +157,7 @@ func (d *Decoder) cutBlanks() {
 // begin counts the pieces of a data line: nonblank text between slashes and commas. Decoding must
 // account for each (Account.IsBalanced).
 func (d *Decoder) begin() {
-	d.piece = false
+	d.isCounted = false
 	a := &d.out.Account
 	a.Pieces += pieces(d.b[d.i:], d.plain)
 	mark := d.mark
@@ -249,17 +249,17 @@ func (d *Decoder) lost()    { d.out.Account.Lost++; d.count(&d.out.Account.LostP
 func (d *Decoder) stored()  { d.count(&d.out.Account.ValuePieces) }
 
 func (d *Decoder) count(kind *int64) {
-	if d.piece {
+	if d.isCounted {
 		d.out.Account.Extra++
 	}
-	d.piece = true
+	d.isCounted = true
 	*kind++
 }
 
 // next moves over a slash or comma into the next piece.
 func (d *Decoder) next() {
 	d.i++
-	d.piece = false
+	d.isCounted = false
 }
 
 func (d *Decoder) at(c byte) bool { return d.i < len(d.b) && d.b[d.i] == c }
@@ -299,7 +299,7 @@ func (d *Decoder) losePiece() {
 		q.step(c)
 		filled = filled || c != ' '
 	}
-	if filled && !d.piece {
+	if filled && !d.isCounted {
 		d.lost()
 	}
 }
@@ -307,8 +307,8 @@ func (d *Decoder) losePiece() {
 // loseRestOfPiece moves to the end of the piece and counts the skipped text as lost, also if it
 // follows a value or a code without a slash.
 func (d *Decoder) loseRestOfPiece() {
-	behind := d.piece
-	if d.losePiece(); behind {
+	isCounted := d.isCounted
+	if d.losePiece(); isCounted {
 		d.lost()
 	}
 }
@@ -327,7 +327,8 @@ func AppendText(b []byte, g *record.Gauge) []byte {
 	if g.Revised {
 		revised = 1
 	}
-	return fmt.Appendf(b, "%-10s%s  %s  %s%c%15.4f %c%9.3f  %04d %d %d  %-8s  \"%s\"\n", g.Station, dateTime(g.Time), created, g.Code[:6], last,
+	return fmt.Appendf(b, "%-10s%s  %s  %s%c%15.4f %c%9.3f  %04d %d %d  %-8s  \"%s\"\n",
+		g.Station, dateTime(g.Time), created, g.Code[:6], last,
 		g.Value, g.Quality, float64(g.Probability), g.Duration, revised, g.Series, g.Source, cmp.Or(g.Comment, " "))
 }
 

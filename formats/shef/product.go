@@ -107,11 +107,12 @@ func issued(line []byte, now time.Time) int64 {
 }
 
 // Filter selects values; the zero value selects all. Each list has patterns (*, ?, [A-C]; see
-// path.Match), one of which must match. A pattern that begins with ! must not match.
+// path.Match) in any order and letter case. A pattern that begins with ! excludes what it matches.
+// If a list has other patterns, one of these must match.
 type Filter struct {
-	Stations, Elements, Sources []string // lid, PE, TS
-	From, To                    int64    // times of observation, both inclusive; 0 = any
-	Known                       func(record.ID) bool
+	Stations, Elements, Sources []string             // lid, PE, TS
+	From, To                    int64                // times of observation in Unix seconds, both inclusive; 0 = any
+	Known                       func(record.ID) bool // whether the station is selected; nil = every station is
 }
 
 // Check returns path.ErrBadPattern, with the pattern, for the first invalid one.
@@ -140,12 +141,14 @@ func (f *Filter) wants(g *record.Gauge) bool {
 }
 
 func matches(patterns []string, text string) bool {
-	ok := len(patterns) == 0 || strings.HasPrefix(patterns[0], "!")
+	required, found := false, false
 	for _, p := range patterns {
-		bare, not := strings.CutPrefix(p, "!")
-		if is, _ := path.Match(strings.ToUpper(bare), text); is { // Check saw the patterns
-			ok = !not
+		bare, excludes := strings.CutPrefix(p, "!")
+		isMatch, _ := path.Match(strings.ToUpper(bare), text) // Check has reported an invalid pattern
+		if isMatch && excludes {
+			return false
 		}
+		required, found = required || !excludes, found || isMatch
 	}
-	return ok
+	return found || !required
 }

@@ -24,7 +24,7 @@ func lines(t *testing.T, name string) (text []string, total shef.Account) {
 	defer f.Close()
 	err = shef.ReadAll(f, name, shef.Options{Now: day}, func(r *shef.Result) error {
 		if !r.Account.IsBalanced() {
-			t.Errorf("%s, line %d: account is not whole: %+v", name, r.Product.Line, r.Account)
+			t.Errorf("%s, line %d: the account is not balanced: %+v", name, r.Product.Line, r.Account)
 		}
 		for i := range r.Values {
 			text = append(text, single(string(shef.AppendText(nil, &r.Values[i]))))

@@ -36,7 +36,8 @@ type Account struct {
 	Pieces, ValuePieces, LostPieces, Control, Extra int64
 
 	Values int64 // decoded values, including missing ones
-	// values that were not decoded: each has a problem, or belongs to a message that has one
+	// Lost counts the values that were not decoded. Each has a problem, or belongs to a message that
+	// has one.
 	Lost             int64
 	Nulls            int64 // empty places (5.3.5)
 	Errors, Warnings int64
@@ -74,14 +75,14 @@ func (a *Account) Add(b *Account) {
 // Problem is an error or a warning about one place of a product. Decoding continues after it,
 // except for the message or station whose values it makes uncertain.
 type Problem struct {
-	Number  int // of appendix J; 0 if the manual has none
+	Number  int // of appendix J; 0 if it has none
 	Warning bool
 	Line    int    // of the file, 1-based
 	Token   string // the affected token, at most 20 bytes
-	Remark  string // text of Number, or of Barograph if that is 0
+	Remark  string // appendix J's text for Number; Barograph's own if Number is 0
 }
 
-// Error prints "error 062 at line 7: … [PWI]".
+// Error prints `error 062 at line 7: Non-existent value … "PWI"`.
 func (p Problem) Error() string {
 	kind := "error"
 	if p.Warning {
@@ -156,7 +157,7 @@ func (d *Decoder) intern(b []byte) string {
 
 // remarks is appendix J of the manual: number → remark.
 var remarks = [...]string{ //nolint:gochecknoglobals // a constant table
-	0:  "No number of appendix J; --problems FILE has it in words",
+	0:  "No number in appendix J; --problems FILE lists the remarks",
 	2:  "Two digits are required in date or time group",
 	3:  "An expected parameter code is missing",
 	4:  "File read error while accessing data file",

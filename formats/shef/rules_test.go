@@ -3,6 +3,7 @@ package shef_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,7 +19,7 @@ func decode(tb testing.TB, text string, now time.Time) *shef.Result {
 	all := &shef.Result{}
 	err := shef.ReadAll(strings.NewReader(text), "test", shef.Options{Now: now}, func(r *shef.Result) error {
 		if !r.Account.IsBalanced() {
-			tb.Errorf("account is not whole: %+v", r.Account)
+			tb.Errorf("the account is not balanced: %+v", r.Account)
 		}
 		all.Values = append(all.Values, r.Values...)
 		all.Problems = append(all.Problems, r.Problems...)
@@ -184,21 +185,21 @@ func TestRules(t *testing.T) {
 			"5.3.2: a comment between station and value parts them; in a word it leaves nothing", ".B AAA 20210307 /TA/HG/PP\nSTNA1:Kansas City:72/50/0.10,ST:x:NB1 1:one:.5\n.END",
 			"STNA1 2021-03-07 12:00 TAIRZZZ 72 Z|STNA1 2021-03-07 12:00 HGIRZZZ 50 Z|STNA1 2021-03-07 12:00 PPDRZZZ 0.1 Z dur 2001|STNB1 2021-03-07 12:00 TAIRZZZ 1.5 Z", "",
 		},
-		{"4.3: CR ends a line, alone and as CR CR LF", ".B AAA 20210307 /HG\rAAA 1\r\r\nBBB 2\r\rCCC 3\r.END\r", "AAA 2021-03-07 12:00 HGIRZZZ 1 Z|BBB 2021-03-07 12:00 HGIRZZZ 2 Z|CCC 2021-03-07 12:00 HGIRZZZ 3 Z", ""},
+		{"4.3: CR ends a line, by itself and as CR CR LF", ".B AAA 20210307 /HG\rAAA 1\r\r\nBBB 2\r\rCCC 3\r.END\r", "AAA 2021-03-07 12:00 HGIRZZZ 1 Z|BBB 2021-03-07 12:00 HGIRZZZ 2 Z|CCC 2021-03-07 12:00 HGIRZZZ 3 Z", ""},
 		{
 			"fill is left out, within a line and before a dot", "\xef\xbb\xbf.A STN1 20210307 /HG 1\x00.5/TA 70\n\x00\x00.A STN2 20210307 /HG 2\n\x1a.A STN3 20210307 /HG 3\n\x1e.A STN4 20210307 /HG 4",
 			"STN1 2021-03-07 12:00 HGIRZZZ 1.5 Z|STN1 2021-03-07 12:00 TAIRZZZ 70 Z|STN2 2021-03-07 12:00 HGIRZZZ 2 Z|STN3 2021-03-07 12:00 HGIRZZZ 3 Z|STN4 2021-03-07 12:00 HGIRZZZ 4 Z", "",
 		},
 		{
-			"a message behind ETX, SOH, a form feed or another control character", "prose\x03.A STN1 20210307 /HG 1\x0c.A STN2 20210307 /HG 2\x01.A STN3 20210307 /HG 3\x02.A STN4 20210307 /HG 4",
+			"a message after ETX, SOH, a form feed or another control character", "prose\x03.A STN1 20210307 /HG 1\x0c.A STN2 20210307 /HG 2\x01.A STN3 20210307 /HG 3\x02.A STN4 20210307 /HG 4",
 			"STN1 2021-03-07 12:00 HGIRZZZ 1 Z|STN2 2021-03-07 12:00 HGIRZZZ 2 Z|STN3 2021-03-07 12:00 HGIRZZZ 3 Z|STN4 2021-03-07 12:00 HGIRZZZ 4 Z", "",
 		},
 		{
-			"5.3.1: what stands behind 51 blanks is lost", ".A STN1 20210307 /HG 1" + strings.Repeat(" ", 51) + "/TA 70/TX 80\n.A STN2 20210307 /HG 1" + strings.Repeat(" ", 50) + "/TA 70",
+			"5.3.1: text after 51 blanks is lost", ".A STN1 20210307 /HG 1" + strings.Repeat(" ", 51) + "/TA 70/TX 80\n.A STN2 20210307 /HG 1" + strings.Repeat(" ", 50) + "/TA 70",
 			"STN1 2021-03-07 12:00 HGIRZZZ 1 Z|STN2 2021-03-07 12:00 HGIRZZZ 1 Z|STN2 2021-03-07 12:00 TAIRZZZ 70 Z", "0",
 		},
 		{
-			"5.1.6, 087: a missing value and a trace behind a slash", ".AR STN1 20210307 /PPDRWZZ/ M/PP/ T/HG/ MM/HG/-/HG /TA 70/HG /MM 5/HG",
+			"5.1.6, 087: a missing value and a trace after a slash", ".AR STN1 20210307 /PPDRWZZ/ M/PP/ T/HG/ MM/HG/-/HG /TA 70/HG /MM 5/HG",
 			"STN1 2021-03-07 12:00 PPDRWZZ -9999 Z dur 2001 rev|STN1 2021-03-07 12:00 PPDRZZZ 0.001 Z dur 2001 rev|STN1 2021-03-07 12:00 HGIRZZZ -9999 Z rev|STN1 2021-03-07 12:00 HGIRZZZ -9999 Z rev|STN1 2021-03-07 12:00 TAIRZZZ 70 Z rev|STN1 2021-03-07 12:00 MMIRZZZ 5 Z rev", "",
 		},
 		{
@@ -277,20 +278,20 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestWhole: an account that lacks one line or piece is not balanced.
-func TestWhole(t *testing.T) {
-	whole := shef.Account{Lines: 10, Blank: 1, Comment: 2, Text: 3, Data: 4, Pieces: 20, Extra: 2, ValuePieces: 12, LostPieces: 6, Control: 4, Lost: 6, Errors: 1}
-	if !whole.IsBalanced() {
-		t.Fatal("a whole account")
+// TestIsBalanced: an account that lacks one line or piece is not balanced.
+func TestIsBalanced(t *testing.T) {
+	balanced := shef.Account{Lines: 10, Blank: 1, Comment: 2, Text: 3, Data: 4, Pieces: 20, Extra: 2, ValuePieces: 12, LostPieces: 6, Control: 4, Lost: 6, Errors: 1}
+	if !balanced.IsBalanced() {
+		t.Fatal("a balanced account is not")
 	}
 	for i, spoil := range []func(a *shef.Account){
 		func(a *shef.Account) { a.Lines++ }, func(a *shef.Account) { a.Blank++ }, func(a *shef.Account) { a.Comment++ }, func(a *shef.Account) { a.Text++ },
 		func(a *shef.Account) { a.Data++ }, func(a *shef.Account) { a.Pieces++ }, func(a *shef.Account) { a.Extra++ }, func(a *shef.Account) { a.ValuePieces++ },
 		func(a *shef.Account) { a.LostPieces++ }, func(a *shef.Account) { a.Control++ }, func(a *shef.Account) { a.Errors = 0 },
 	} {
-		a := whole
+		a := balanced
 		if spoil(&a); a.IsBalanced() {
-			t.Errorf("%d: %+v is whole", i, a)
+			t.Errorf("%d: %+v is balanced", i, a)
 		}
 	}
 }
@@ -325,7 +326,7 @@ func TestRanges(t *testing.T) {
 				got += strconv.FormatFloat(r.Values[i].Value, 'f', -1, 64)
 			}
 			if n := len(r.Values); n == 0 || r.Values[n-1].Value != 7 || !r.Account.IsBalanced() || n+int(r.Account.Lost) != 2 {
-				t.Errorf("%s: the neighbour is lost: %+v", text, r)
+				t.Errorf("%s: the neighbor is lost: %+v", text, r)
 			}
 			return nil
 		})
@@ -340,8 +341,8 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// TestBehindValue: text after a value without a slash is lost and counted (HEC's example).
-func TestBehindValue(t *testing.T) {
+// TestTextAfterValue: text after a value without a slash is lost and counted (HEC's example).
+func TestTextAfterValue(t *testing.T) {
 	for text, want := range map[string][2]int64{"HG 1 2/TA 3": {2, 1}, "HG 1 TA 3/HL 4": {3, 0}, "HG 1 X/TA 3": {2, 1}, "HG 1 2 3/TA 3": {2, 1}, "HG 1 'a' 2/TA 3": {2, 1}} {
 		err := shef.ReadAll(strings.NewReader(".A AAA 20261110 Z DH12/"+text+"\n"), "t", shef.Options{}, func(r *shef.Result) error {
 			if a := &r.Account; int64(len(r.Values)) != want[0] || a.Lost != want[1] || !a.IsBalanced() {
@@ -413,6 +414,64 @@ func TestLenient(t *testing.T) {
 		})
 		if s := strings.Join(got, ", "); err != nil || s != c.want {
 			t.Errorf("%q, lenient %v: %s, want %s: %v", c.text, c.lenient, s, c.want, err)
+		}
+	}
+}
+
+// TestYears: no step, relative date or null leads to a time outside of the years that can be coded.
+func TestYears(t *testing.T) {
+	nulls := strings.Repeat("/", 3_615_290) // 99 years each: as months, their sum exceeds 32 bits and seems to be 1769
+	for _, c := range []struct{ text, want, errors string }{
+		{".E STN1 21991230 Z DH00/HG/DIH12/1/2/3/4/5/6", "2199-12-30 00 2199-12-30 12 2199-12-31 00 2199-12-31 12 2200-01-01 00 ", "39"},
+		{".E STN1 17530101 Z DH12/HG/DIN-30/1/2/3" + strings.Repeat("/", 100) + "4/5", "1753-01-01 12 1753-01-01 11 1753-01-01 11 ", "39"},
+		{".A STN1 21991231 Z DH12/DRH+12/HG 1/DRH+99/HG 2", "2200-01-01 00 ", "39"},
+		{".A STN1 17530101 J DH00/HG 1/DRS-1/HG 2", "1752-12-31 16 ", "39"},
+		{".A STN1 21991231 H DH24/HG 1/DRS+1/HG 2", "2200-01-01 10 ", "39"},
+		{".E STN1 20000101 Z DH00/HG/DIY99/1" + nulls + "2/3", "2000-01-01 00 ", "39"},
+		{".E STN1 20000131 Z DH00/HG/DIE99/1" + nulls + "2/3", "2000-01-31 00 ", "39"},
+		{".E STN1 20000101 Z DH00/HG/DID-99/1" + nulls + "2/3", "2000-01-01 00 ", "39"},
+	} {
+		r := decode(t, c.text+"\n", day)
+		times, errors := "", ""
+		for i := range r.Values {
+			times += time.Unix(r.Values[i].Time, 0).UTC().Format("2006-01-02 15 ")
+		}
+		for _, p := range r.Problems {
+			if !p.Warning {
+				errors += strconv.Itoa(p.Number)
+			}
+		}
+		if times != c.want || errors != c.errors {
+			t.Errorf("%.60s: %s, want %s; errors %s, want %s", c.text, times, c.want, errors, c.errors)
+		}
+	}
+}
+
+// TestFilter: a pattern with ! excludes wherever it is in the list, and of the other patterns one must
+// match.
+func TestFilter(t *testing.T) {
+	r := decode(t, ".A LCHA1 1110 /HG 1\n.A LCHX1 1110 /HG 1\n.A OTHR1 1110 /HG 1\n", day)
+	for patterns, want := range map[string]string{
+		"":               "LCHA1 LCHX1 OTHR1 ",
+		"lch*":           "LCHA1 LCHX1 ",
+		"LCH*,!LCHX1":    "LCHA1 ",
+		"!LCHX1,LCH*":    "LCHA1 ",
+		"!LCHX1,LCHX1":   "",
+		"!LCHX1":         "LCHA1 OTHR1 ",
+		"!LCHX1,!OTHR*":  "LCHA1 ",
+		"!OTHR1,LCHX1,X": "LCHX1 ",
+	} {
+		f := shef.Filter{}
+		if patterns != "" {
+			f.Stations = strings.Split(patterns, ",")
+		}
+		values, got := slices.Clone(r.Values), ""
+		dropped := f.Apply(&values)
+		for i := range values {
+			got += values[i].Station.String() + " "
+		}
+		if got != want || dropped != 3-len(values) {
+			t.Errorf("%s selects %s, want %s; %d dropped", patterns, got, want, dropped)
 		}
 	}
 }

@@ -19,7 +19,7 @@ func sampleData(tb testing.TB) string {
 			return path
 		}
 	}
-	tb.Skip("no sample data: set BAROGRAPH_DATA to the folder that holds shef/, or put it at ../shared/data")
+	tb.Skip("no sample data: set BAROGRAPH_DATA to the folder with shef/, or put it at ../shared/data")
 	return ""
 }
 

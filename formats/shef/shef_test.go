@@ -358,3 +358,28 @@ func (p *parts) Read(b []byte) (n int, err error) {
 	}
 	return n, nil
 }
+
+// TestDamagedTables: a row that is not one of its section, and a file that cannot be read, are errors
+// with the file's name. A send code of a center is extended only if it means its own element.
+func TestDamagedTables(t *testing.T) {
+	for text, want := range map[string]string{
+		"*5\nA nan\n":  `f:2: "A nan" is not a row of section *5`,
+		"*5\nA 1e99\n": `f:2: "A 1e99" is not a row of section *5`,
+		"*2\nA nan\n":  `f:2: "A nan" is not a row of section *2`,
+		"*1\nYW 1.0\n" + strings.Repeat("x", 1e6): "f cannot be read",
+	} {
+		if own, err := shef.ReadTables(strings.NewReader(text), "f"); own != nil || err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%.20q: %v, want %s", text, err, want)
+		}
+	}
+	own, err := shef.ReadTables(strings.NewReader("*6\nSX SWIRZXZ\nQG QGIRZXZ\n"), "f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var g record.Gauge
+	for code, want := range map[string]string{"SX": "", "SXIRZ": shef.Remark(30), "QG": "", "QGIRZ": ""} {
+		if err := own.Resolve(code, &g); (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", code, err, want)
+		}
+	}
+}

@@ -72,12 +72,12 @@ func (s *Splitter) Next(p *Product) error {
 	for {
 		n, last := s.cut()
 		if n > 0 {
-			s.hand(p, n, last)
+			s.take(p, n, last)
 			return nil
 		}
 		switch {
 		case s.err != nil && s.from < s.to:
-			s.hand(p, s.to-s.from, true)
+			s.take(p, s.to-s.from, true)
 			return nil
 		case errors.Is(s.err, io.EOF):
 			return io.EOF
@@ -88,8 +88,8 @@ func (s *Splitter) Next(p *Product) error {
 	}
 }
 
-// hand returns the first n bytes in p.
-func (s *Splitter) hand(p *Product, n int, last bool) {
+// take moves the first n bytes into p, as the next product or part.
+func (s *Splitter) take(p *Product, n int, last bool) {
 	q := &s.product
 	if last && !s.content && q.Part == 0 { // blanks after the last product belong to it
 		q.Part = s.parts
@@ -271,10 +271,10 @@ func (s *Splitter) endLines() {
 			s.to += 2
 			continue
 		}
-		behind := s.buf[s.to+1 : min(s.to+3, s.read)]
-		switch known := len(behind); {
-		case known > 1 && behind[0] == '\r' && behind[1] == '\n':
-		case known < 2 && s.err == nil && (known == 0 || behind[0] == '\r'):
+		next := s.buf[s.to+1 : min(s.to+3, s.read)]
+		switch known := len(next); {
+		case known > 1 && next[0] == '\r' && next[1] == '\n':
+		case known < 2 && s.err == nil && (known == 0 || next[0] == '\r'):
 			return
 		default:
 			s.buf[s.to] = '\n'

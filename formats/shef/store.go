@@ -1,6 +1,8 @@
 package shef
 
 import (
+	"cmp"
+
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 )
@@ -112,7 +114,8 @@ func (d *Decoder) obsAt(s *scope) (int64, int) {
 		return 0, number
 	}
 	t, number := d.utc(d.m.zone, d.local(&c), c.year)
-	return t + int64(s.rel.seconds), number
+	t += int64(s.rel.seconds)
+	return t, cmp.Or(number, outOfYears(t))
 }
 
 // shift adds the days, months and years of a DR.
@@ -143,8 +146,8 @@ func (c *clock) checkDate() int {
 	return 0
 }
 
-// sevenAt returns 7 a.m. local on or before the time of s, for HY, PY and QY
-// (table 2, 7.4.1).
+// sevenAt returns 7 a.m. local on or before the time of s, for HY, PY and QY (table 2, 7.4.1), or the
+// number of an error.
 func (d *Decoder) sevenAt(s *scope) (int64, int) {
 	if d.m.zone.code == "Z" || !s.rel.isZero() {
 		return 0, 35

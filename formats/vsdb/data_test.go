@@ -74,12 +74,12 @@ func readAll(tb testing.TB, src io.Reader, file string, o Options) ([]*record.Ba
 		all = append(all, b.Clone())
 	}
 	if int64(lines) != r.Lines() {
-		tb.Fatalf("batches hold %d lines, the reader counted %d", lines, r.Lines())
+		tb.Fatalf("the batches have %d lines, the reader counted %d", lines, r.Lines())
 	}
 	return all, r.Lines()
 }
 
-// checkBatch checks what holds for every batch.
+// checkBatch checks the properties of every batch.
 func checkBatch(tb testing.TB, b *record.Batch) {
 	tb.Helper()
 	n := b.Len()
@@ -126,7 +126,7 @@ func checkBatch(tb testing.TB, b *record.Batch) {
 func TestRealDay(t *testing.T) {
 	files := realDay(t)
 	if files == nil {
-		t.Skip("no real data: set BAROGRAPH_DATA to a folder that holds met/vsdb/vxingest_vsdb_20190101.tar.xz")
+		t.Skip("no real data: set BAROGRAPH_DATA to a folder with met/vsdb/vxingest_vsdb_20190101.tar.xz")
 	}
 	types := make(map[string]int)
 	headers := make(map[record.Header]bool)
@@ -177,7 +177,7 @@ func TestMETdataioFile(t *testing.T) {
 	name := filepath.Join(dir, "met", "vsdb", "metdataio", "gfs_20140802.vsdb")
 	f, err := os.Open(name)
 	if dir == "" || err != nil {
-		t.Skip("no real data: set BAROGRAPH_DATA to a folder that holds met/vsdb/metdataio/gfs_20140802.vsdb")
+		t.Skip("no real data: set BAROGRAPH_DATA to a folder with met/vsdb/metdataio/gfs_20140802.vsdb")
 	}
 	defer f.Close()
 	batches, lines := readAll(t, f, name, Options{})

@@ -15,8 +15,8 @@
 //     level ("SFC="). An '=' in the type's threshold ("FHO>=.50") is not a separator. In a line
 //     without a separator, the ninth token is the level. If it looks like a number, it is the first
 //     number, and the level is empty.
-//   - Level: eight header tokens mean an empty level (TSOILT, WSOILT). Any number of tokens other
-//     than eight and nine is an error.
+//   - Level: eight header tokens mean an empty level (TSOILT, WSOILT). A line with another number of
+//     header tokens than eight or nine is rejected.
 //   - Lead: whole hours, one to four digits, never HHMMSS.
 //   - Numbers: Fortran's, exponent letter E or D. A '-' after a digit or a point begins the next
 //     number ("1.0-2.0"); after an exponent letter it does not. "0.123-100" may be two numbers or
@@ -32,7 +32,8 @@
 //   - Last line: a last line without a line end may be truncated inside its last number. It is
 //     rejected unless Options.KeepLast is set.
 //   - Header text must be valid UTF-8 without control characters, because SQL and JSON cannot
-//     represent other text, and at most 512 bytes long.
+//     represent other text, and at most 512 bytes long. This includes the suffix that
+//     Options.Ensemble adds to a model.
 //   - A line longer than MaxLine is rejected, and read in bounded memory.
 //
 // The reader adds a rejected line to Batch.Rejects with its number, its text and a reason that

@@ -25,7 +25,7 @@ var runTogether = regexp.MustCompile(`([0-9.])-([0-9.])`)
 func slowNumbers(t *testing.T, line string) []float64 {
 	t.Helper()
 	_, right, _ := strings.Cut(line, "=")
-	for range 2 { // neighbours overlap
+	for range 2 { // neighbors overlap
 		right = runTogether.ReplaceAllString(right, "$1 -$2")
 	}
 	var nums []float64

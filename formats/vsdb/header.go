@@ -2,7 +2,7 @@ package vsdb
 
 import (
 	"bytes"
-	"errors"
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -37,7 +37,8 @@ type linePositions struct {
 	headEnd, numbers int // end of the header, start of the numbers
 }
 
-// split finds the parts of a nonblank line; ok is false if it has too few tokens.
+// split finds the parts of a nonblank line, whose first token begins at start; ok is false if it has
+// too few tokens.
 func split(b []byte, start int) (f linePositions, ok bool) {
 	f.start = start
 	i := skipBlanks(b, tokenEnd(b, start))
@@ -137,11 +138,8 @@ func (r *Reader) newSeries(b []byte, key string) (*headerSeries, error) {
 	if l.vsdb == "RELI" {
 		thresh = "==1/" + strconv.Itoa(s.members+1)
 	}
-	level := ""
-	if len(tok) == 7 {
-		level = tok[6]
-	}
-	s.head = r.intern([...]string{l.vsdb, version, model, tok[2], tok[3], tok[5], level, thresh})
+	level := strings.Join(tok[6:], "") // "" without one
+	s.head = r.intern([...]string{l.vsdb, version, model, tok[2], tok[3], tok[5], level, cmp.Or(thresh, record.NA)})
 	return s, nil
 }
 
@@ -158,9 +156,7 @@ func (r *Reader) intern(f [8]string) *batchHeader {
 	h[record.Version], h[record.Model], h[record.ObType], h[record.VxMask] = f[1], f[2], f[3], f[4]
 	h[record.FcstVar], h[record.ObsVar] = f[5], f[5]
 	h[record.FcstLev], h[record.ObsLev] = f[6], f[6]
-	if f[7] != "" {
-		h[record.FcstThresh], h[record.ObsThresh] = f[7], f[7]
-	}
+	h[record.FcstThresh], h[record.ObsThresh] = f[7], f[7]
 	r.heads[key] = hd
 	return hd
 }
@@ -196,18 +192,23 @@ func (r *Reader) layoutOf(lineType string) (*layout, string, error) {
 	return nil, "", fmt.Errorf("line type %s of VSDB is not known; known are %s", quote(lineType), strings.Join(Types(), " "))
 }
 
-// ensembleModel splits "M/n" into the model, with the directory's suffix, and n.
+// ensembleModel splits "M/n" into the model, with the directory's suffix, and n. n is 0 for a type that
+// does not need it.
 func (r *Reader) ensembleModel(l *layout, model string) (string, int, error) {
 	name, number, _ := strings.Cut(model, "/")
+	if name == "" {
+		return "", 0, fmt.Errorf("model %s of line type %s has no name before its slash", quote(model), l.vsdb)
+	}
 	if r.o.Ensemble != "" {
 		name += "_" + r.o.Ensemble
 	}
-	if l.size == nil {
-		return name, 0, nil
+	if err := checkText(name); err != nil || l.size == nil {
+		return name, 0, err
 	}
 	n, err := strconv.Atoi(number)
 	if err != nil || n < 1 || n > maxMembers {
-		return "", 0, fmt.Errorf("model %s of line type %s does not have a number of members from 1 to %d after a slash, as in \"GEFS/20\"",
+		return "", 0, fmt.Errorf(
+			"model %s of line type %s does not have a number of members from 1 to %d after a slash, as in \"GEFS/20\"",
 			quote(model), l.vsdb, maxMembers)
 	}
 	return name, n, nil
@@ -242,7 +243,7 @@ func tokenCountError(b []byte) error {
 	return fmt.Errorf("%d tokens and no '='; VSDB has 9 header tokens, or 8 where the level is empty, and numbers", tokens)
 }
 
-// checkText checks that SQL and JSON can represent header text.
+// checkText returns an error for header text that SQL and JSON cannot represent.
 func checkText(tok string) error {
 	if !utf8.ValidString(tok) {
 		return fmt.Errorf("header token %s is not valid UTF-8", quote(tok))
@@ -255,46 +256,30 @@ func checkText(tok string) error {
 	return nil
 }
 
-var errLead = errors.New("lead is not in hours")
-
 // leadSeconds reads a lead of one to four digits, in hours.
-func leadSeconds(tok []byte) (int32, error) {
-	var h int32
-	for _, c := range tok {
-		d := c - '0'
-		if d > 9 {
-			return 0, errLead
-		}
-		h = h*10 + int32(d)
-		if len(tok) > 4 {
-			return 0, errLead
-		}
-	}
-	return h * 3600, nil
+func leadSeconds(tok []byte) (seconds int32, ok bool) {
+	hours, end := digits(tok, 0, 0)
+	return int32(hours) * 3600, end == len(tok) && end <= 4
 }
-
-var errValid = errors.New("valid time is not YYYYMMDDHH")
 
 // validTime reads YYYYMMDDHH, UTC, of a supported year. It caches the last one, because most files
 // have very few.
-func (r *Reader) validTime(tok []byte) (int64, error) {
-	if len(tok) != 10 {
-		return 0, errValid
-	}
+func (r *Reader) validTime(tok []byte) (unix int64, ok bool) {
 	n, end := digits(tok, 0, 0)
-	if end != 10 {
-		return 0, errValid
+	if len(tok) != 10 || end != 10 {
+		return 0, false
 	}
 	if n == r.lastValid {
-		return r.lastTime, nil
+		return r.lastTime, true
 	}
 	year, month, day, hour := int(n/1000000), time.Month(n/10000%100), int(n/100%100), int(n%100)
 	t := time.Date(year, month, day, hour, 0, 0, 0, time.UTC)
-	if t.Year() != year || t.Month() != month || t.Day() != day || t.Hour() != hour || year < record.FirstYear || year > record.LastYear {
-		return 0, errValid
+	isDate := t.Year() == year && t.Month() == month && t.Day() == day && t.Hour() == hour
+	if !isDate || year < record.FirstYear || year > record.LastYear {
+		return 0, false
 	}
 	r.lastValid, r.lastTime = n, t.Unix()
-	return r.lastTime, nil
+	return r.lastTime, true
 }
 
 // quote prints a token of a line in a reason, shortened for readers.

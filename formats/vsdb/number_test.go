@@ -17,7 +17,7 @@ func sameAsStrconv(t *testing.T, tok string) {
 	got, n, bad := number([]byte(tok))
 	if err != nil {
 		if bad == "" {
-			t.Errorf("%q: read as %v, strconv says %v", tok, got, err)
+			t.Errorf("%q: read as %v, strconv reads %v", tok, got, err)
 		}
 		return
 	}

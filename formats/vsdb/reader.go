@@ -2,6 +2,7 @@ package vsdb
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -52,7 +53,7 @@ type Reader struct {
 	in    lines.Reader
 	file  string
 	o     Options
-	lines int64 // data lines
+	lines int64 // nonblank lines read
 
 	layouts   []*layout // by kind; nil if the table of line types lacks the target
 	series    map[string]*headerSeries
@@ -63,10 +64,10 @@ type Reader struct {
 	lastValid uint64 // YYYYMMDDHH, and its Unix time
 	lastTime  int64
 
-	nums, row  []float64
-	rejects    record.Batch // rejected lines that were not yet returned; Type nil
-	rejectText int          // bytes of text in rejects
-	dueBatches []*record.Batch
+	nums, row  []float64       // of the current line: its numbers, and the columns computed from them
+	rejects    record.Batch    // rejected lines that were not yet returned; Type nil
+	rejectText int             // bytes of text in rejects
+	dueBatches []*record.Batch // that the next calls of Next return
 }
 
 // NewReader returns a Reader of the uncompressed text r. Batches, rejects and errors contain file
@@ -190,45 +191,40 @@ func (r *Reader) parse(ln lines.Line, start int) {
 	r.lines++
 	if ln.Long {
 		r.reject(fmt.Sprintf("line is longer than %d bytes; VSDB records have at most 255", MaxLine), b[start:])
-		return
+	} else if reason := r.parseRow(b, start, ln.Ended || r.o.KeepLast); reason != "" {
+		r.reject(reason, b)
 	}
+}
+
+// parseRow stores the row of a line, or returns the reason for rejecting the line.
+func (r *Reader) parseRow(b []byte, start int, isComplete bool) string {
 	f, ok := split(b, start)
 	if !ok {
-		r.reject(tokenCountError(b).Error(), b)
-		return
+		return tokenCountError(b).Error()
 	}
 	s, err := r.findSeries(b, &f)
 	if err != nil {
-		r.reject(err.Error(), b)
-		return
+		return err.Error()
 	}
-	lead, err := leadSeconds(b[f.lead:f.leadEnd])
-	if err != nil {
-		r.reject(fmt.Sprintf("lead %s is not a number of hours (one to four digits)", quote(string(b[f.lead:f.leadEnd]))), b)
-		return
+	lead, ok := leadSeconds(b[f.lead:f.leadEnd])
+	if !ok {
+		return fmt.Sprintf("lead %s is not a number of hours (one to four digits)", quote(string(b[f.lead:f.leadEnd])))
 	}
-	valid, err := r.validTime(b[f.valid:f.validEnd])
-	if err != nil {
-		r.reject(fmt.Sprintf("valid time %s is not a date and hour YYYYMMDDHH from %d to %d",
-			quote(string(b[f.valid:f.validEnd])), record.FirstYear, record.LastYear), b)
-		return
+	valid, ok := r.validTime(b[f.valid:f.validEnd])
+	if !ok {
+		return fmt.Sprintf("valid time %s is not a date and hour YYYYMMDDHH from %d to %d",
+			quote(string(b[f.valid:f.validEnd])), record.FirstYear, record.LastYear)
 	}
-	if reason := record.InitProblem(valid, lead); reason != "" {
-		r.reject(reason, b)
-		return
+	if reason := cmp.Or(record.InitProblem(valid, lead), r.readNumbers(b, f.numbers, s)); reason != "" {
+		return reason
 	}
-	reason := r.readNumbers(b, f.numbers, s)
-	if reason == "" && !ln.Ended && !r.o.KeepLast {
-		reason = record.MaybeTruncated
+	if !isComplete {
+		return record.MaybeTruncated
 	}
 	l := s.layout
-	if reason == "" {
-		r.row = slices.Grow(r.row[:0], len(l.emptyRow))[:len(l.emptyRow)]
-		reason = l.fill(r.nums, r.row, s, b[f.numbers:])
-	}
-	if reason != "" {
-		r.reject(reason, b)
-		return
+	r.row = slices.Grow(r.row[:0], len(l.emptyRow))[:len(l.emptyRow)]
+	if reason := l.fill(r.nums, r.row, s, b[f.numbers:]); reason != "" {
+		return reason
 	}
 	if l.batch.Len() == cap(l.batch.HeaderIndex) {
 		reserve(&l.batch, r.o.Rows)
@@ -237,6 +233,7 @@ func (r *Reader) parse(ln lines.Line, start int) {
 	if l.batch.Len() >= r.o.Rows {
 		r.dueBatches = append(r.dueBatches, &l.batch)
 	}
+	return ""
 }
 
 // reserve makes room in the columns of b, first for a few rows and then for a complete batch.
@@ -269,7 +266,8 @@ func (r *Reader) readNumbers(b []byte, i int, s *headerSeries) string {
 	start := i
 	for i = skipBlanks(b, i); i < len(b); i = skipBlanks(b, i) {
 		if len(r.nums) == s.most {
-			return fmt.Sprintf("more than the %d numbers of a %s line, the next is %s", s.most, s.layout.vsdb, quote(tokenAt(b, i, start)))
+			return fmt.Sprintf("more than the %d numbers of a %s line, the next is %s",
+				s.most, s.layout.vsdb, quote(tokenAt(b, i, start)))
 		}
 		v, n, bad := number(b[i:])
 		if bad != "" {

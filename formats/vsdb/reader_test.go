@@ -174,8 +174,8 @@ func TestCountOfNumbers(t *testing.T) {
 	}
 }
 
-// Wherever a file is cut, only whole lines are stored, unless the caller wants
-// the last one as well.
+// Wherever a file is truncated, the reader stores only complete lines, unless the caller wants the last
+// one as well.
 func TestEveryCut(t *testing.T) {
 	text := string(generated(3, 9))
 	for n := range len(text) {
@@ -184,12 +184,12 @@ func TestEveryCut(t *testing.T) {
 		for _, b := range batches {
 			rows, rejects = rows+b.Len(), rejects+len(b.Rejects)
 		}
-		whole, rest := strings.Count(text[:n], "\n"), 0
+		complete, rest := strings.Count(text[:n], "\n"), 0
 		if n > 0 && text[n-1] != '\n' {
 			rest = 1
 		}
-		if rows != whole || rejects != rest {
-			t.Fatalf("cut at %d: %d rows, %d rejects, want %d, %d", n, rows, rejects, whole, rest)
+		if rows != complete || rejects != rest {
+			t.Fatalf("cut at %d: %d rows, %d rejects, want %d, %d", n, rows, rejects, complete, rest)
 		}
 	}
 	last := strings.TrimSuffix(text, "\n")
@@ -341,19 +341,19 @@ func TestLongLine(t *testing.T) {
 func TestReadSizes(t *testing.T) {
 	text := append(generated(300, 3), "bad line\r\n\n"...)
 	text = append(text, generated(20, 4)...)
-	whole, _ := readAll(t, bytes.NewReader(text), "t", Options{})
+	inOne, _ := readAll(t, bytes.NewReader(text), "t", Options{})
 	for name, src := range map[string]io.Reader{
 		"one byte": iotest.OneByteReader(bytes.NewReader(text)),
 		"half":     iotest.HalfReader(bytes.NewReader(text)),
 		"data+EOF": iotest.DataErrReader(bytes.NewReader(text)),
 	} {
 		got, _ := readAll(t, src, "t", Options{})
-		if len(got) != len(whole) {
-			t.Fatalf("%s: %d batches, want %d", name, len(got), len(whole))
+		if len(got) != len(inOne) {
+			t.Fatalf("%s: %d batches, want %d", name, len(got), len(inOne))
 		}
 		var h record.Hasher
 		for i := range got {
-			if got[i].Type != nil && h.DigestOf(got[i]) != h.DigestOf(whole[i]) || fmt.Sprint(got[i].Rejects) != fmt.Sprint(whole[i].Rejects) {
+			if got[i].Type != nil && h.DigestOf(got[i]) != h.DigestOf(inOne[i]) || fmt.Sprint(got[i].Rejects) != fmt.Sprint(inOne[i].Rejects) {
 				t.Errorf("%s: batch %d differs", name, i)
 			}
 		}
@@ -428,8 +428,8 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// A file in which every line has another header is read in bounded memory, and
-// no batch holds a header twice; so too where the lines are bad after it.
+// A file in which every line has another header is read in bounded memory, and no batch has a header
+// twice, also if the numbers of every line are invalid.
 func TestHeaderTableOverflow(t *testing.T) {
 	const n = 3*maxSeries + 100
 	for numbers, wantRows := range map[string]int{"5. 1 2 3 4 5": n, "5. x": 0} {

@@ -1,6 +1,7 @@
 package vsdb
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -22,10 +23,10 @@ type layout struct {
 	most     int       // numbers of a line; 0 = it depends on the model's "/n" (see size)
 	emptyRow []float64 // the row without numbers: NaN, and the constants that METviewer's loader sets
 
-	derive func(nums, row []float64) string                            // FHO, FSS; returns the reason for a rejection or ""
-	size   func(n int) int                                             // HIST, RELI, RELP: numbers of a line for a model "/n"
-	repeat func(n int, nums, row []float64, group []float64) []float64 // appends the repeating columns
-	count  int                                                         // slot of the number of repetitions, if repeat is set
+	derive func(nums, row []float64) string                  // FHO, FSS; returns the reason for a rejection or ""
+	size   func(n int) int                                   // HIST, RELI, RELP: numbers of a line for a model "/n"
+	repeat func(n int, nums, row, group []float64) []float64 // appends the repeating columns to group
+	count  int                                               // slot of the number of repetitions, if repeat is set
 
 	ensemble bool // the model is "M/n" and loses "/n"
 
@@ -39,7 +40,7 @@ type layout struct {
 // kind is a row of the table of VSDB line types.
 type kind struct {
 	vsdb, target string
-	cols         string // columns of the target, in the order of the line; those after '|' are all present or all absent
+	cols         string // columns of the target in the order of the line; those after '|' are all present or absent
 	zero         string // columns that METviewer's loader sets to 0
 	set          func(l *layout)
 }
@@ -98,9 +99,7 @@ func newLayout(k kind) *layout {
 	if l.repeat != nil {
 		l.ensemble, l.count = true, l.slotOf(t.Group.Count)
 	}
-	if l.least == 0 {
-		l.least = l.most
-	}
+	l.least = cmp.Or(l.least, l.most)
 	return l
 }
 
@@ -123,11 +122,12 @@ func setEnsemble(l *layout) { l.ensemble = true }
 // Below 100,000 cases five decimals determine a count. If all three products are integers within
 // that precision, they are rounded, and the cells are the original counts. In all other cases
 // (weighted rates, or more cases) rounding would add information that the line does not contain,
-// and the products are stored unchanged. METviewer rounds each of the four cells separately. Thus
-// its cells may not add up to N; the cells stored here do.
+// and the products are stored unchanged. METviewer rounds each of the four cells separately, hence
+// its cells may not add up to N. The cells stored here do.
 //
-// A cell that is negative within the precision of the rates is 0. If a cell is negative beyond that
-// precision, the rates form no contingency table, and the line is rejected. A missing rate makes
+// A cell that is negative within the precision of the rates is stored as 0; only then do the cells add
+// up to more than N. If a cell is negative beyond that precision, the rates form no contingency table,
+// and the line is rejected. A missing rate makes
 // the cells that need it missing. ec_value is 0.5, as in METviewer. If a line was truncated before
 // O, METviewer takes 0 for O, and this reader rejects the line.
 func setFHO(l *layout) {
@@ -143,7 +143,8 @@ func setFHO(l *layout) {
 		row[total], row[ec] = n, 0.5
 		for i, c := range [4]float64{hit, fy - hit, oy - hit, n - fy - oy + hit} {
 			if c < -n*4*rateError {
-				return fmt.Sprintf("rates %g %g %g (forecast, hit, observed) of %g cases make no contingency table: %s would be %g",
+				return fmt.Sprintf(
+					"rates %g %g %g (forecast, hit, observed) of %g cases make no contingency table: %s would be %g",
 					f, h, o, n, [4]string{"fy_oy", "fy_on", "fn_oy", "fn_on"}[i], c)
 			}
 			if c < 0 {
@@ -261,7 +262,8 @@ func (l *layout) fill(nums, row []float64, s *headerSeries, text []byte) string 
 	from := len(l.batch.Group)
 	if l.repeat != nil {
 		l.batch.Group = l.repeat(s.members, nums, row, l.batch.Group)
-		row[l.count] = math.Ceil(float64(len(l.batch.Group)-from) / float64(len(l.t.Group.Fields))) // the last repetition may be incomplete
+		// The last repetition may be incomplete.
+		row[l.count] = math.Ceil(float64(len(l.batch.Group)-from) / float64(len(l.t.Group.Fields)))
 	}
 	reason := l.violation(row, l.batch.Group[from:], text)
 	if reason != "" {
@@ -286,8 +288,8 @@ func (l *layout) violation(row, group []float64, text []byte) string {
 	return ""
 }
 
-// textOf returns a value as the line writes it, because a float64 cannot represent every number. A value that is not
-// among the numbers of the line is computed from them.
+// textOf returns a value as the line writes it, because a float64 cannot represent every number. A
+// value that is not among the numbers of the line was computed from them; textOf formats it.
 func textOf(v float64, text []byte) string {
 	for i := skipBlanks(text, 0); i < len(text); i = skipBlanks(text, i) {
 		read, n, _ := number(text[i:])

@@ -200,6 +200,22 @@ func TestEnsembleModel(t *testing.T) {
 	}
 }
 
+// A record has a model, and text that SQL and JSON can represent, also where a part of it is the name
+// of a directory.
+func TestUnusableEnsembleModel(t *testing.T) {
+	for _, c := range []struct{ typ, model, ensemble, reason string }{
+		{"RPS", "/20", "", `model "/20" of line type RPS has no name before its slash`},
+		{"HIST", "/2", "1", `model "/2" of line type HIST has no name before its slash`},
+		{"BSS", "GEFS/20", "\xff", `header token "GEFS_\xff" is not valid UTF-8`},
+		{"RELP", "GEFS/6", "a\tb", `header token "GEFS_a\tb" has the control character 0x09`},
+	} {
+		batches, _ := readAll(t, strings.NewReader(line(c.typ, c.model, "1 0 0 0 0 0")), "t", Options{Ensemble: c.ensemble})
+		if len(batches) != 1 || len(batches[0].Rejects) != 1 || batches[0].Rejects[0].Reason != c.reason {
+			t.Errorf("%s of %s in a directory x_%q: %+v, want %s", c.typ, c.model, c.ensemble, batches[0].Rejects, c.reason)
+		}
+	}
+}
+
 // Two models that lose their "/n" share a header, but not the length of their lines.
 func TestEnsembleSizesShareAHeader(t *testing.T) {
 	text := line("HIST", "GEFS/2", "1 2 3") + line("HIST", "GEFS/3", "1 2 3 4")

@@ -15,8 +15,8 @@ import (
 //	V01 GFS 24 2019010100 GFS G2/NHX SAL1L2 HGT P500 =   3600.   0.269635266E+02 …
 //
 // typ is the VSDB type with its threshold, e.g. "SL1L2" or "FHO>.50". leadHours is padded to two
-// digits. valid is Unix seconds and is written to the hour. nums are the numbers to the right of
-// '=', in the order of the line.
+// digits. valid is Unix seconds; the format has no minutes and seconds, and AppendLine drops them.
+// nums are the numbers to the right of '=', in the order of the line.
 //
 // The types SL1L2, SAL1L2, VL1L2, VAL1L2, GRAD, FSS and FHO begin with a total. It is printed like
 // Fortran's F8.0, or I7 for FHO, whose rates are F8.5. All other numbers are E18.9, rounded to
@@ -108,7 +108,9 @@ func appendHour(dst []byte, unix int64) []byte {
 	return dst
 }
 
-const twoDigits = "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899"
+// twoDigits contains the numbers from 00 to 99, of two digits each.
+const twoDigits = "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849" +
+	"5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899"
 
 // appendE appends v as Fortran's E18.9: three blanks, or two and a minus sign, then 0.ddddddddd, E,
 // sign and two digits. Exponents beyond 99 get a third digit, while Fortran would omit the E.
@@ -185,7 +187,7 @@ func nineDigits(v float64) (mant uint64, exp int, ok bool) {
 	return 0, 0, false
 }
 
-// slowDigits is ninedigits by strconv, for every positive v.
+// slowDigits does the work of nineDigits by strconv, for every positive v.
 func slowDigits(v float64) (mant uint64, exp int) {
 	var scratch [24]byte
 	s := strconv.AppendFloat(scratch[:0], v, 'e', 8, 64) // d.dddddddde±dd

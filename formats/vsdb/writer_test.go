@@ -23,7 +23,7 @@ func testHeader() record.Header {
 	return h
 }
 
-// The lines below stand so, byte for byte, in NCEP's format.
+// The lines below are in NCEP's format, byte for byte.
 func TestAppendLine(t *testing.T) {
 	h := testHeader()
 	nan := math.NaN()
@@ -127,7 +127,7 @@ func TestAppendEEqualsStrconv(t *testing.T) {
 			check(x)
 		}
 		check((rng.Float64() - 0.5) * math.Pow(10, float64(rng.IntN(40)-20)))
-		// halves of the ninth digit and their neighbours
+		// halves of the ninth digit and their neighbors
 		half := (float64(rng.IntN(9e8)+1e8) + 0.5) * math.Pow(10, float64(rng.IntN(20)-14))
 		check(half)
 		check(math.Nextafter(half, 0))
@@ -192,14 +192,14 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// Every line of a real day, read and written, has the tokens it had.
+// Every line of a real day, read and written again, has the same tokens.
 func TestRealDayRoundTrip(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out of the race run: one goroutine reads it all")
 	}
 	files := realDay(t)
 	if files == nil {
-		t.Skip("no real data: set BAROGRAPH_DATA to a folder that holds met/vsdb/vxingest_vsdb_20190101.tar.xz")
+		t.Skip("no real data: set BAROGRAPH_DATA to a folder with met/vsdb/vxingest_vsdb_20190101.tar.xz")
 	}
 	squeeze := func(b []byte) []byte { return bytes.Join(bytes.Fields(b), []byte(" ")) }
 	same := 0

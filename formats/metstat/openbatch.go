@@ -53,7 +53,7 @@ func (r *Reader) openBatchOf(name []byte) *openBatch {
 }
 
 func newOpenBatch(lt *record.LineType) *openBatch {
-	p := &openBatch{lt: lt, nCat: -1, ecValue: -1, byRaw: make(map[string]*knownHeader), byHeader: make(map[record.Header]*knownHeader)}
+	p := &openBatch{lt: lt, nCat: -1, ecValue: -1, byRaw: map[string]*knownHeader{}, byHeader: map[record.Header]*knownHeader{}}
 	if lt == nil {
 		return p
 	}
@@ -88,7 +88,8 @@ func (p *openBatch) startFile(file string) {
 func (r *Reader) readHeader(p *openBatch) (uint32, string) {
 	l := &r.layout
 	r.raw = append(r.raw[:0], r.line[r.tok[0].from:r.tok[l.lead-1].to]...)
-	r.raw = append(r.raw, '\n', byte(l.lineType))
+	// Of two layouts of one length, one may lack FCST_UNITS and the other OBS_UNITS.
+	r.raw = append(r.raw, '\n', byte(l.lineType), byte(l.field[record.FcstUnits]))
 	r.raw = append(r.raw, r.line[r.tok[l.lead+timeColumns].from:r.tok[l.lineType-1].to]...)
 	k, ok := p.byRaw[string(r.raw)]
 	if !ok {

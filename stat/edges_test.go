@@ -1,0 +1,131 @@
+package stat
+
+import (
+	"math"
+	"testing"
+)
+
+// TestConfidenceThatIsNoNumber: as with any other value outside of (0, 1), the confidence is 0.95.
+func TestConfidenceThatIsNoNumber(t *testing.T) {
+	s, lt := statOf(t, "CTC", "CSI"), lineType(t, "CTC")
+	cols := columnsOfCounts([4]float64{5, 2, 3, 9}, [4]float64{1, 4, 2, 8}, [4]float64{3, 0, 1, 7}, [4]float64{6, 5, 4, 9})
+	want, _, _ := Bootstrap{Confidence: 0.95, Seed: 1}.Interval(s, lt, cols)
+	got, ok, err := Bootstrap{Confidence: math.NaN(), Seed: 1}.Interval(s, lt, cols)
+	if err != nil || !ok || got != want {
+		t.Errorf("%+v, %v, %v; want %+v", got, ok, err, want)
+	}
+}
+
+// TestSummariesAreFinite: a summary with ok is a finite number, also for a record without its number of pairs, and for
+// values whose sum is beyond the range of numbers. A sum is the sum itself, not the mean times a number.
+func TestSummariesAreFinite(t *testing.T) {
+	lt := lineType(t, "CTC")
+	cols := columnsOfCounts([4]float64{5, 2, 3, 9}, [4]float64{1, 4, 2, 8})
+	total, _ := lt.Column("total")
+	cols[total.Slot][1] = math.NaN()
+	if v, ok, err := Summarize(WeightedMeanOfStats, statOf(t, "CTC", "FY_OY"), lt, cols); ok || err != nil {
+		t.Errorf("with a record of an unknown number of pairs: %v, %v", v, err)
+	}
+	for _, m := range []SummaryMethod{MeanOfStats, SumOfStats} {
+		if v, ok := m.Combine([]float64{1e308, 1e308}); ok {
+			t.Errorf("method %d: %v", m, v)
+		}
+	}
+	values := []float64{0.6, 0.9, 0.8, 0.5, 0.6}
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	if v, ok := SumOfStats.Combine(values); !ok || v != sum {
+		t.Errorf("the sum is %v, want %v", v, sum)
+	}
+	if v, ok := SumOfStats.Combine(nil); ok || v != 0 {
+		t.Errorf("the sum of nothing is %v", v)
+	}
+	if r := Ratio.Apply(1e308, 1e-10); !math.IsNaN(r) {
+		t.Errorf("a ratio beyond the range of numbers is %v", r)
+	}
+	if x := RoundHalfUp(1e305, 7); x != 1e305 {
+		t.Errorf("1e305 is rounded to %v", x)
+	}
+}
+
+// TestRecordsWithoutPairs: they change nothing, also not a column that all records must have in common, wherever they are.
+func TestRecordsWithoutPairs(t *testing.T) {
+	lt := lineType(t, "CTC")
+	s := statOf(t, "CTC", "HSS_EC")
+	ec, _ := lt.Column("ec_value")
+	full := columnsOfCounts([4]float64{5, 2, 3, 9}, [4]float64{1, 4, 2, 8}, [4]float64{7, 1, 2, 3})
+	for i := range full[ec.Slot] {
+		full[ec.Slot][i] = 0.4
+	}
+	want, _, err := Bootstrap{Block: 3, Replicates: 20}.Interval(s, lt, full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := range 4 {
+		cols := make([][]float64, len(full))
+		for k, column := range full {
+			cols[k] = append(append(append(cols[k], column[:at]...), 0), column[at:]...)
+		}
+		cols[ec.Slot][at] = 0.9
+		a, b, c := NewAggregate(lt), NewAggregate(lt), NewAggregate(lt)
+		i := 0
+		eachRow(cols, func(row []float64) {
+			a.Add(row)
+			if i++; i%2 == 0 {
+				b.Add(row)
+			} else {
+				c.Add(row)
+			}
+		})
+		b.Merge(c)
+		for name, x := range map[string]*Aggregate{"one": a, "two": b} {
+			if v, ok := x.Eval(s); !ok || !near(v, want.Value, 1e-12) {
+				t.Errorf("%s, empty record %d: %v, %v; want %v", name, at, v, ok, want.Value)
+			}
+		}
+		iv, ok, err := Bootstrap{Block: 4, Replicates: 20}.Interval(s, lt, cols)
+		if err != nil || !ok || !near(iv.Value, want.Value, 1e-12) {
+			t.Errorf("empty record %d: %+v, %v, %v; want %v", at, iv, ok, err, want.Value)
+		}
+		draw := newDraw(firstOf, []*sampledRecords{newSampledRecords(newPlan(lt, len(cols), !equalWeights), s, cols)})
+		if v := draw([]int{0}, 4, 4); !near(v, want.Value, 1e-12) {
+			t.Errorf("empty record %d: a replicate of all records is %v, want %v", at, v, want.Value)
+		}
+	}
+	empty := NewAggregate(lt)
+	row := make([]float64, lt.NumCols())
+	row[ec.Slot] = 0.9
+	empty.Add(row)
+	if v, ok := empty.Column("ec_value"); ok {
+		t.Errorf("without pairs, ec_value is %v", v)
+	}
+	if v, ok := empty.Column("total"); !ok || v != 0 {
+		t.Errorf("without pairs, total is %v, %v", v, ok)
+	}
+}
+
+// TestContradictingSkill: a record with a perfect skill score and an imperfect score has no reference; the aggregate is
+// undefined, and not perfect.
+func TestContradictingSkill(t *testing.T) {
+	lt := lineType(t, "NBRCNT")
+	cols := make([][]float64, lt.NumCols())
+	set := func(name string, values ...float64) {
+		c, _ := lt.Column(name)
+		cols[c.Slot] = values
+	}
+	for k := range cols {
+		cols[k] = []float64{0, 0}
+	}
+	set("total", 10, 10)
+	set("fbs", 0.2, 0.1)
+	set("fss", 1, 0.5)
+	if v, ok, err := Summarize(Overall, statOf(t, "NBRCNT", "FSS"), lt, cols); ok || err != nil {
+		t.Errorf("%v, %v", v, err)
+	}
+	set("fbs", 0, 0.1) // a perfect record and another one
+	if v, ok, err := Summarize(Overall, statOf(t, "NBRCNT", "FSS"), lt, cols); !ok || err != nil || !near(v, 0.5, 1e-12) {
+		t.Errorf("%v, %v, %v", v, ok, err)
+	}
+}
