@@ -137,7 +137,9 @@ func (m *metviewerRows) records(repeats bool) ([][]string, error) {
 				for _, name := range columns {
 					y := math.NaN()
 					if c, ok := t.Column(name); ok {
-						y = cols[c.Slot][k]
+						if y = cols[c.Slot][k]; !repeats {
+							y, _ = m.stat.Func([]float64{y})
+						}
 					}
 					row = append(row, orNA(y, -1))
 				}

@@ -1,6 +1,7 @@
 package curve_test
 
 import (
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -127,6 +128,33 @@ func TestMetviewerPictures(t *testing.T) {
 		}
 		if strings.Join(got, " ") != c.want || (err == nil) != (c.want != "") {
 			t.Errorf("%s: %v\n%s\nwant\n%s", c.picture, err, strings.Join(got, " "), c.want)
+		}
+	}
+}
+
+// TestMetviewerLimits: limits of BCRMSE are roots of those of bcmse, as the statistic is.
+func TestMetviewerLimits(t *testing.T) {
+	lt, _ := record.TypeByName("CNT")
+	var l line
+	for column, value := range map[string]float64{"total": 10, "bcmse": 4, "bcmse_bcl": 1, "bcmse_bcu": 9, "me": -1, "me_ncl": -2, "me_ncu": -0.5} {
+		c, ok := lt.Column(column)
+		if !ok {
+			t.Fatal(column)
+		}
+		for len(l.fixed) <= c.Slot {
+			l.fixed = append(l.fixed, math.NaN())
+		}
+		l.fixed[c.Slot] = value
+	}
+	for name, want := range map[string]string{"BCRMSE": "2|NA|NA|1|3", "ME": "-1|-2|-0.5|NA|NA"} {
+		q, a := asked(t, "CNT", &question.Drawing{Axis: "fcst_lead", Method: "median", FromColumns: true, Stats: []string{name}}, l)
+		d, err := curve.ComputePoints(q, a, name, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := d.Metviewer()
+		if err != nil || len(table) != 2 || !strings.HasSuffix(strings.Join(table[1], "|"), "|"+name+"|"+want) {
+			t.Errorf("%v, %v, want %s", table, err, want)
 		}
 	}
 }
