@@ -42,6 +42,40 @@ func TestSilence(t *testing.T) {
 	})
 }
 
+// TestBytesWithTheirError: a stream that ends its silence with its last bytes and its end loses none of them, also if
+// the buffer has room for fewer.
+func TestBytesWithTheirError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		started := false
+		h := &cancellableReader{ctx: t.Context(), r: readerFunc(func(p []byte) (int, error) {
+			if !started {
+				started = true
+				return copy(p, "a"), nil
+			}
+			time.Sleep(time.Hour)
+			return copy(p, "bcd"), io.EOF
+		})}
+		got, p := "", make([]byte, 8)
+		for {
+			n, err := h.Read(p)
+			got += string(p[:n])
+			if err != nil {
+				break
+			}
+			if n == 0 {
+				p = p[:1]
+			}
+		}
+		if got != "abcd" {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
 // TestCanceledRead: a read that waits when its context ends returns no bytes and the cause.
 func TestCanceledRead(t *testing.T) {
 	cause := errors.New("the signal")

@@ -162,6 +162,29 @@ func TestPerformanceIntervals(t *testing.T) {
 	}
 }
 
+// TestNotesWithoutIntervals: the note describes no intervals if every point has one record, or if the picture requests
+// none.
+func TestNotesWithoutIntervals(t *testing.T) {
+	cell := line{[]float64{100, 10, 10, 20, 60, 0.5}, nil}
+	for _, c := range []struct {
+		picture, name string
+		replicates    int
+		lines         []line
+	}{
+		{"performance", "performance", 200, []line{cell}},
+		{"performance", "performance", 0, []line{cell, cell, cell}},
+		{"", "CSI", 200, []line{cell}},
+		{"", "CSI", 0, []line{cell, cell, cell}},
+	} {
+		d := &question.Drawing{Picture: c.picture, Axis: "fcst_lead", Method: "overall", Replicates: c.replicates, Confidence: 0.95}
+		q, a := asked(t, "CTC", d, c.lines...)
+		got, err := curve.Compute(t.Context(), q, a, c.name, 1)
+		if err != nil || strings.Contains(got.Note, "PODY") || strings.Contains(got.Note, "interval") || strings.Contains(got.Note, "one record") {
+			t.Errorf("%+v: %q, %v", c, got.Note, err)
+		}
+	}
+}
+
 // TestRevisionTests: what METviewer tests of revisions stands in the note.
 func TestRevisionTests(t *testing.T) {
 	lt, _ := record.TypeByName("SL1L2")
