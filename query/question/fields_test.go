@@ -129,7 +129,7 @@ func randomOf(r *rand.Rand) *Question {
 	}
 	for f := range q.Header {
 		if r.IntN(4) == 0 {
-			q.Header[f] = append(list(2), pick())
+			q.Header[f] = Unique(append(list(2), pick()))
 		}
 	}
 	for _, hours := range []*[]int{&q.TimeFilter.ValidHour, &q.TimeFilter.InitHour} {

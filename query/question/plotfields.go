@@ -191,7 +191,7 @@ func (b *builder) fillDrawing() {
 	case len(p.Agg) > 0 || p.Template == "taylor_plot" || p.CardSums || p.Template == "ens_ss" || p.Roc != "":
 		d.Method = "overall"
 		if p.BootRepl > 1 {
-			d.Replicates, d.Seed, d.Confidence = p.BootRepl, p.BootSeed, 1-p.Alpha
+			d.Replicates, d.Seed = p.BootRepl, p.BootSeed
 			if d.BootCI = p.BootCI; p.SingleRecords {
 				d.Block = 1
 			}
@@ -203,10 +203,7 @@ func (b *builder) fillDrawing() {
 	default:
 		d.Method = "median"
 	}
-	if d.Confidence == 0 {
-		d.Confidence = 1 - p.Alpha
-	}
-	d.NoVIF, d.EquivalenceBounds = p.NoVIF, [2]*float64{p.EqLow, p.EqHigh}
+	d.Confidence, d.NoVIF, d.EquivalenceBounds = 1-p.Alpha, p.NoVIF, [2]*float64{p.EqLow, p.EqHigh}
 	if d.Picture == "scorecard" {
 		b.drawScorecard()
 	} else {
@@ -281,8 +278,9 @@ func (b *builder) addCondition(f metviewer.Field, values []string) error {
 			return nil // all
 		}
 		if f.Name == "fcst_var" && strings.HasPrefix(values[i], "PROB(") { // see HasPattern
-			b.q.Header[record.FcstVar] = values
-			return nil
+			var err error
+			b.q.Header[record.FcstVar], err = intersect(b.q.Header[record.FcstVar], parsePlotTexts, f, values)
+			return err
 		}
 		return fmt.Errorf("line %d: %s: the pattern %q is not supported: write the values out", f.Line, f.Name, values[i])
 	}
@@ -310,16 +308,18 @@ func (b *builder) addCondition(f metviewer.Field, values []string) error {
 	return err
 }
 
-// intersect returns the values that satisfy both an earlier condition on a field and a new one.
+// intersect returns the values that satisfy both an earlier condition on a field and a new one. No values = no condition.
 func intersect[T comparable](
 	old []T, parse func(metviewer.Field, []string) ([]T, error), f metviewer.Field, values []string,
 ) ([]T, error) {
 	now, err := parse(f, values)
-	if err != nil || len(old) == 0 {
+	switch {
+	case err != nil || len(old) == 0:
 		return now, err
+	case len(now) == 0:
+		return old, nil
 	}
-	now = slices.DeleteFunc(slices.Clone(now), func(v T) bool { return !slices.Contains(old, v) })
-	if len(now) == 0 && len(values) > 0 {
+	if now = lists.Filter(now, func(v T) bool { return slices.Contains(old, v) }); len(now) == 0 {
 		return nil, contradiction(f)
 	}
 	return now, nil
@@ -342,8 +342,10 @@ func (b *builder) intersectTimes(old Times, f metviewer.Field, values []string) 
 		b.parsedTimes[&values[0]] = now
 	}
 	switch {
-	case err != nil || old.IsAll() || now.IsAll():
+	case err != nil || old.IsAll():
 		return now, err
+	case now.IsAll():
+		return old, nil
 	case now.IsDiscrete() || old.IsDiscrete():
 		list, other := now, old
 		if !list.IsDiscrete() {
@@ -444,7 +446,6 @@ func parsePlotTimes(f metviewer.Field, values []string) (Times, error) {
 	t := timesYAML{List: values, First: f.First, Last: f.Last}
 	out, err := t.parse()
 	if err == nil {
-		out.List = slices.Compact(out.List)
 		err = out.Check()
 	}
 	if err != nil {

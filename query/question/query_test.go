@@ -114,7 +114,7 @@ func TestPlotXMLRefuses(t *testing.T) {
 		"differences of curves":                 func(d *Drawing) { d.Baseline = "A" },
 		"conditions on values of what is drawn": func(d *Drawing) { d.ValueConditions = []ValueCondition{{"total", ">", float}} },
 		"cases that are the same at all places": func(d *Drawing) { d.EqualizeAcrossAxis = true },
-		"a value with a colon, in a curve":      func(d *Drawing) { d.Curves = []Group{{Field: "model", Values: [][]string{{"A:B"}}}} },
+		"a value with a colon":                  func(d *Drawing) { d.Curves = []Group{{Field: "model", Values: [][]string{{"A:B"}}}} },
 		"a drawing that depends on its answer":  func(d *Drawing) { d.Curves = []Group{{Field: "model"}} },
 		"a picture scorecard of SL1L2":          func(d *Drawing) { d.Picture = "scorecard" },
 	} {

@@ -100,6 +100,9 @@ func (q *Question) Check() error {
 	if len(q.Columns) == 0 {
 		return bad("columns", "is empty", "name header fields, times or columns of "+q.Type.Name)
 	}
+	if q.Mean != "" && len(q.GroupingColumns()) == 0 {
+		return bad("columns", "names no column to group by", "name header fields, or fcst_lead")
+	}
 	if err := q.Valid.Check(); err != nil {
 		return bad("fcst_valid_beg", err.Error(), "give a list of times, or first, last and step")
 	}
