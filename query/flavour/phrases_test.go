@@ -216,6 +216,28 @@ func TestLeads(t *testing.T) {
 	}
 }
 
+// TestLeadsOfHours: METviewer's table has whole hours for records of VSDB. A lead of 90 minutes is none of them, and not
+// the lead of 1 hour.
+func TestLeadsOfHours(t *testing.T) {
+	q := ask(t, func(q *question.Question) { q.Lead = []int32{5400, 7200} })
+	half := ask(t, func(q *question.Question) { q.Lead = []int32{5400} })
+	for _, c := range []struct {
+		q        *question.Question
+		versions []string
+		want     string
+	}{
+		{q, []string{"V01"}, "WHERE ld.fcst_lead IN (2)\n"},
+		{half, []string{"V01"}, "WHERE 1 = 0\n"},
+		{q, []string{"V12.0.0"}, "WHERE ld.fcst_lead IN (13000, 20000)\n"},
+		{half, []string{"V01", "V12.0.0"}, "(h.version = 'V01' AND 1 = 0\n       OR h.version <> 'V01' AND ld.fcst_lead IN (13000))"},
+	} {
+		p, err := Build(plain(), design.Normalized, SQL, c.q, catalog(true, c.versions...))
+		if err != nil || !strings.Contains(p.Text, c.want) {
+			t.Errorf("%v: %v, no %q in\n%s", c.versions, err, c.want, p.Text)
+		}
+	}
+}
+
 // TestNames: names of subsets survive an engine that does not tell capitals apart, and a
 // name that is cut keeps a digest of what it stands for.
 func TestNames(t *testing.T) {
