@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -95,17 +96,10 @@ func appendGaugeTable(b []byte, _ *shef.Product, g *record.Gauge) []byte {
 		source = "-"
 	}
 	return fmt.Appendf(b, "%-8s  %s  %s  %-12s  %-7c  %04d      %-19s  %-3s  %-6d  %-8s  %s\n",
-		g.Station, utcText(g.Time), g.Code, value, g.Quality, g.Duration, created, yesNo(g.Revised), g.Series, source, g.Comment)
+		g.Station, utcText(g.Time), g.Code, value, g.Quality, g.Duration, created, map[bool]string{true: "yes", false: "no"}[g.Revised], g.Series, source, g.Comment)
 }
 
 func utcText(t int64) string { return time.Unix(t, 0).UTC().Format(time.DateTime) }
-
-func yesNo(is bool) string {
-	if is {
-		return "yes"
-	}
-	return "no"
-}
 
 const gaugeCSVHead = "station,time,code,value,quality,duration,probability,created,revised,series,source,comment,product,file,line,center,issued,name,latitude,longitude,zone"
 
@@ -130,7 +124,7 @@ func (c *gaugeCSV) append(b []byte, p *shef.Product, g *record.Gauge) []byte {
 	b = appendTime(fmt.Appendf(b, ",%d,%s,", g.Line, row.Center), row.Issued)
 	b = appendNumber(append(appendQuoted(append(b, ','), c.cell(row.Name)), ','), row.Latitude)
 	b = appendNumber(append(b, ','), row.Longitude)
-	return append(append(append(b, ','), row.Zone...), '\n')
+	return append(appendQuoted(append(b, ','), c.cell(row.Zone)), '\n')
 }
 
 func appendNumber(b []byte, v *float64) []byte {
@@ -152,14 +146,7 @@ func appendQuoted(b []byte, s string) []byte {
 	if s == "" {
 		return b
 	}
-	b = append(b, '"')
-	for i := range len(s) {
-		if s[i] == '"' {
-			b = append(b, '"')
-		}
-		b = append(b, s[i])
-	}
-	return append(b, '"')
+	return append(append(append(b, '"'), strings.ReplaceAll(s, `"`, `""`)...), '"')
 }
 
 // Gauge is a value as an object of JSON and a row of Parquet. Nil = missing, or not given.
@@ -312,6 +299,9 @@ func degrees(text string) (*float64, error) {
 		return nil, nil //nolint:nilnil // not given
 	}
 	v, err := strconv.ParseFloat(text, 64)
+	if err == nil && !(math.Abs(v) <= 180) { // JSON has no NaN
+		err = strconv.ErrRange
+	}
 	return &v, err
 }
 

@@ -2,6 +2,8 @@ package export
 
 import (
 	"bytes"
+	"encoding/csv"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/barograph/barograph/formats/shef"
 	"github.com/barograph/barograph/record"
 )
 
@@ -62,5 +65,32 @@ func TestDamagedParquet(t *testing.T) {
 	other, _ := os.ReadFile(path)
 	if _, err := read(other); err == nil || !strings.Contains(err.Error(), "it has no column station; write it with barograph shef decode") {
 		t.Errorf("another table: %v", err)
+	}
+}
+
+// TestSites: every text of a station is a CSV field of its own, and its place is on the earth.
+func TestSites(t *testing.T) {
+	sites, err := ReadSites(strings.NewReader("lid,name,lat,lon,zone\nAAA,\"Ann, Lake\",30.2,-93.2,\"=1,2\"\n"), "s.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	w, err := NewGauges(&out, "csv", Spreadsheet, sites)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := record.Gauge{Quality: 'Z', Created: record.NoTime, Probability: -1}
+	copy(g.Station[:], "AAA")
+	if err := errors.Join(w.Write(&shef.Result{Values: []record.Gauge{g}}), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(out.String())).ReadAll()
+	if err != nil || len(rows) != 2 || rows[1][len(rows[1])-1] != "'=1,2" {
+		t.Errorf("%q, %v", rows, err)
+	}
+	for _, place := range []string{"NaN,1", "1,inf", "181,1", "1,-200", "x,1"} {
+		if _, err := ReadSites(strings.NewReader("lid,lat,lon\nAAA,"+place+"\n"), "s.csv"); err == nil || !strings.Contains(err.Error(), "s.csv:2") {
+			t.Errorf("%s: %v", place, err)
+		}
 	}
 }
