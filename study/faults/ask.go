@@ -22,8 +22,8 @@ func (s *runner) fill(ctx context.Context) error {
 		return err
 	}
 	defer done()
-	_, err = load.Run(ctx, a, s.Subset, s.Files, load.Options{})
-	return err
+	sum, err := load.Run(ctx, a, s.Subset, s.Files, load.Options{})
+	return s.loadError(sum, err)
 }
 
 // whileAsking kills a node while a client queries all cases in turn. It changes the flavour
@@ -37,6 +37,9 @@ func (s *runner) whileAsking(ctx context.Context, rep int) (*kill, error) {
 	}
 	if k.Errors > 0 {
 		return k, fmt.Errorf("queries failed before a node was killed: %v", k.Messages)
+	}
+	if k.Wrong > 0 {
+		return k, &answer.Diff{Problem: "a result was wrong before a node was killed: " + c.wrong}
 	}
 	k.Correct = 0
 	s.progress(run.KillEvent, k, "killing node %d of %d", k.Node, s.Nodes)

@@ -15,6 +15,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/results/run"
@@ -65,7 +66,11 @@ func (c *Clusters) Choose() (skipped []fault.Skip, err error) {
 	fits := func(d *engine.Driver) bool {
 		return d.Server != nil && slices.Contains(d.Server.Nodes, c.Nodes) && archive.Require(c.Registry, d) == nil
 	}
-	names := c.Registry.SchemesWhere(fits)
+	names := c.Registry.SchemesWhere(func(d *engine.Driver) bool { return fits(d) && len(c.chosenDesigns(d)) > 0 })
+	if len(names) == 0 && len(c.Designs) > 0 {
+		return nil, fault.Misuse("--design "+strings.Join(c.Designs, ","),
+			"is not offered by an engine with a cluster of "+strconv.Itoa(c.Nodes)+" nodes", "choose one of `barograph list designs`")
+	}
 	engines, isDefault := c.Engines, len(c.Engines) == 0
 	if isDefault {
 		engines, skipped = c.Registry.SplitInstalled(names)
@@ -81,6 +86,10 @@ func (c *Clusters) Choose() (skipped []fault.Skip, err error) {
 		}
 		if !ok || !fits(d) {
 			return nil, fault.Misuse("--engine "+name, "does not offer a cluster of "+strconv.Itoa(c.Nodes)+" nodes", "choose one of "+strings.Join(names, ", "))
+		}
+		if len(c.chosenDesigns(d)) == 0 {
+			return nil, fault.Misuse("--design "+strings.Join(c.Designs, ","), "is not offered by "+d.Scheme,
+				"choose one of "+strings.Join(lists.Map(archive.Designs(d), func(n design.Name) string { return string(n) }), ", "))
 		}
 		if err := d.Require(false); err != nil {
 			return nil, err
@@ -118,10 +127,11 @@ func (c *Clusters) study(ctx context.Context, folder *run.Folder, d *engine.Driv
 	for _, n := range c.chosenDesigns(d) {
 		one.Design, one.Flavours = n, uncached(archive.Flavours(d, n))
 		got, err := Run(ctx, one)
-		c.shortfall = got.Shortfall
-		one.Reject, c.Reject = nil, nil // the first study has reported each line
-		data := &folder.Run.Data
-		data.Records, data.Quarantined, data.Digest = got.Digest.Records, got.Quarantined, got.Digest.String()
+		one.Reject, c.Reject = nil, nil                       // the first study has reported each line
+		if data := &folder.Run.Data; got.Digest.Records > 0 { // else the study ended before it had read the files
+			data.Records, data.Quarantined, data.Digest = got.Digest.Records, got.Quarantined, got.Digest.String()
+			c.shortfall = got.Shortfall
+		}
 		folder.Run.Archives = append(folder.Run.Archives, about(ctx, d, &one, l))
 		if err != nil {
 			return err

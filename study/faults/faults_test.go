@@ -193,6 +193,58 @@ func TestKills(t *testing.T) {
 	}
 }
 
+// TestWrongBeforeKill: a result that is wrong while all nodes run ends the study, because no kill caused it.
+func TestWrongBeforeKill(t *testing.T) {
+	specs, err := synth.VSDB{Seed: 1, Preset: "seed"}.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	if _, err := synth.WriteAll(t.Context(), root, specs[:12], 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	files, err := formats.Expand([]string{root})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, err := question.Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := engine.Registry{dry.Driver()}.Open(t.Context(), "dry:", engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := archive.DatabaseOf(e).Open(t.Context(), design.Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cl := &emptyResults{cluster{Archive: a}}
+	kills := 0
+	_, err = faults.Run(t.Context(), faults.Options{
+		Engine: "fake", Design: design.Memory, Flavours: []flavour.Name{flavour.Recall}, Nodes: 3, Cluster: cl,
+		Open: func(context.Context) (*engine.Engine, error) {
+			return &engine.Engine{Abilities: []any{cl}, Close: func() error { return nil }}, nil
+		},
+		Files: files, Subset: "a", Cases: cases, Kills: 1, Down: time.Millisecond, Settle: 20 * time.Millisecond,
+		Patience: 10 * time.Second, Call: 20 * time.Second, Seed: 1,
+		Progress: func(run.EventKind, string) {}, Add: func(run.Sample) error { kills++; return nil },
+	})
+	if err == nil || !strings.Contains(err.Error(), "a result was wrong before a node was killed: test_1") || kills != 1 {
+		t.Errorf("%d kills, %v", kills, err)
+	}
+}
+
+// emptyResults returns a result without rows for every query.
+type emptyResults struct{ cluster }
+
+func (c *emptyResults) Open(context.Context, design.Name) (archive.Archive, error) { return c, nil }
+
+func (c *emptyResults) Ask(_ context.Context, q *archive.Query, into *answer.Builder) error {
+	into.Reset(q.Question.Columns)
+	return nil
+}
+
 // TestNoRows: a study of questions that nothing answers kills no node.
 func TestNoRows(t *testing.T) {
 	specs, err := synth.VSDB{Seed: 1, From: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), Models: []string{"gfs"}, StatTypes: []string{synth.Anom}}.Files()

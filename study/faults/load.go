@@ -97,8 +97,13 @@ func (s *runner) loadOnce(ctx context.Context, subset string, l *ledger) error {
 	}
 	l.check(marks)
 	sum, err := load.Run(ctx, &witness{a, l}, subset, s.Files, load.Options{Window: window})
+	return s.loadError(sum, err)
+}
+
+// loadError returns the error of a load, or the errors of its files if the archive refused a file that can be read.
+func (s *runner) loadError(sum *load.Summary, err error) error {
 	if err == nil && len(sum.Failed) > s.out.Unread {
-		err = errors.Join(sum.Failed...)
+		return errors.Join(sum.Failed...)
 	}
 	return err
 }
@@ -128,8 +133,14 @@ func (s *runner) audit(ctx context.Context, subset string, l *ledger, due map[re
 	if k.Complete = k.failed == nil; !k.Complete {
 		k.failed = &answer.Diff{Problem: "the archive differs from that of an undisturbed load: " + k.failed.Error()}
 	}
-	if len(l.lost) > 0 {
-		k.failed = &answer.Diff{Problem: fmt.Sprintf("when the load was resumed, the archive did not know %d acknowledged files", len(l.lost))}
+	k.Found -= l.reloaded
+	switch {
+	case len(l.lost) > 0:
+		problem := fmt.Sprintf("when the load was resumed, the archive did not know %d acknowledged files", len(l.lost))
+		k.failed = &answer.Diff{Problem: problem}
+	case l.reloaded > 0:
+		problem := fmt.Sprintf("the resumed load stored %d acknowledged records again, because the archive had lost them", l.reloaded)
+		k.failed = &answer.Diff{Problem: problem}
 	}
 	return nil
 }
@@ -143,23 +154,30 @@ type ledger struct {
 	files   map[string]string     // path of each acknowledged file, by its digest
 	records map[record.Key]string // path of the file of each acknowledged record
 	lost    map[string]bool       // paths of acknowledged files that the archive later did not know
+	// reloaded counts acknowledged records of other files that the archive later stored as new ones
+	reloaded int64
 
 	killed, last, failure time.Time
 	recovered             time.Time
 	silence               time.Duration
 }
 
-// commit records an acknowledged commit.
-func (l *ledger) commit(batches []*record.Batch, done []archive.Mark) {
+// commit records an acknowledged commit that stored so many new records. A resumed load reads a file that is not complete
+// from its beginning; records that an earlier commit acknowledged are not new then.
+func (l *ledger) commit(batches []*record.Batch, done []archive.Mark, stored int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var h record.Hasher
 	for _, b := range batches {
 		h.SetBatch(b)
 		for i := range b.Len() {
+			if file, acknowledged := l.records[h.Key(i)]; !acknowledged || l.lost[file] {
+				stored--
+			}
 			l.records[h.Key(i)] = b.File
 		}
 	}
+	l.reloaded += max(stored, 0)
 	for _, m := range done {
 		l.files[m.Digest] = m.Path
 	}
@@ -269,7 +287,7 @@ func (w *witnessLoader) Add(ctx context.Context, b *record.Batch) error {
 func (w *witnessLoader) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
 	stored, err := w.Loader.Commit(ctx, c)
 	if err == nil {
-		w.ledger.commit(w.pending, c.Complete)
+		w.ledger.commit(w.pending, c.Complete, stored.New)
 	}
 	w.pending = w.pending[:0]
 	return stored, err
