@@ -47,6 +47,9 @@ var metUnits = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"UGRD_VGRD": "m/s", "APCP_06": "kg/m^2",
 }
 
+// maxLead is the largest lead, in hours. Its name has at most five digits of hours.
+const maxLead = 10_000
+
 // metFile describes one .stat file.
 type metFile struct {
 	seed    uint64
@@ -75,9 +78,13 @@ func (m MET) Files() ([]FileSpec, error) {
 			return nil, &fault.Error{Setting: "models", Problem: "no model is called " + name, Cure: "use GFS, ECMWF"}
 		}
 	}
-	leads := m.Leads
-	if leads == nil {
+	leads := slices.Compact(slices.Sorted(slices.Values(m.Leads))) // a lead twice would be a file twice
+	if len(leads) == 0 {
 		leads = leadsBy(6, 6, 120)
+	}
+	if first, last := leads[0], leads[len(leads)-1]; first < 0 || last > maxLead {
+		problem := fmt.Sprintf("%d to %d are not between 0 and %d hours", first, last, maxLead)
+		return nil, &fault.Error{Setting: "leads", Problem: problem, Cure: "choose other leads"}
 	}
 	var files []FileSpec
 	for t := m.From.UTC(); !t.After(to); t = t.Add(6 * time.Hour) {

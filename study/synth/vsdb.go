@@ -9,6 +9,7 @@ import (
 
 	"github.com/barograph/barograph/formats/vsdb"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
 
@@ -61,8 +62,8 @@ func leadsBy(step, from, to int) []int {
 	return leads
 }
 
-// hours are the leads of one file that share a valid time.
-type hours struct {
+// validTime has the leads of one file that share a valid time.
+type validTime struct {
 	valid int64 // Unix seconds
 	leads []int // hours
 }
@@ -76,7 +77,7 @@ type vsdbFile struct {
 	cycle  int    // hour
 	points bool
 	blocks []block
-	times  []hours
+	times  []validTime
 	// gap reports whether the file omits a record, as the real archive does. nil = no gaps.
 	gap func(f *vsdbFile, b *block, r *row, mask string, valid int64, lead int) bool
 }
@@ -164,10 +165,8 @@ func (v VSDB) selected() (models []*vsdbModel, statTypes []string, err error) {
 			return nil, nil, &fault.Error{Setting: "stat-types", Problem: "no stat type is called " + name, Cure: "use " + strings.Join(all, ", ")}
 		}
 	}
-	if len(v.StatTypes) == 0 {
-		return models, all, nil
-	}
-	return models, v.StatTypes, nil
+	chosen := func(name string) bool { return len(v.StatTypes) == 0 || slices.Contains(v.StatTypes, name) }
+	return models, lists.Filter(all, chosen), nil // no name twice: two workers would write one file
 }
 
 // addTemplates adds the blocks that the files of m share, for each kind of file.
@@ -193,7 +192,7 @@ func filesOf(seed uint64, templates map[string][]block, m *vsdbModel, statType s
 	if statType != Grid2obs {
 		f.path = dir + m.folder + "_" + date + ".vsdb"
 		f.blocks = templates[m.folder+" "+statType]
-		f.times = []hours{{day.Unix() + int64(cycle)*3600, m.gridLeads}}
+		f.times = []validTime{{day.Unix() + int64(cycle)*3600, m.gridLeads}}
 		return []vsdbFile{f}
 	}
 	f.name, f.points = m.name+"/3", true
@@ -207,10 +206,10 @@ func filesOf(seed uint64, templates map[string][]block, m *vsdbModel, statType s
 
 // byValidHour sorts the leads of forecasts from one cycle by the hour of the day
 // at which they are valid.
-func byValidHour(day time.Time, cycle int, leads []int) []hours {
-	var times []hours
+func byValidHour(day time.Time, cycle int, leads []int) []validTime {
+	var times []validTime
 	for hour := range 24 {
-		t := hours{valid: day.Unix() + int64(hour)*3600}
+		t := validTime{valid: day.Unix() + int64(hour)*3600}
 		for _, l := range leads {
 			if (cycle+l)%24 == hour {
 				t.leads = append(t.leads, l)
@@ -273,11 +272,14 @@ func (f *vsdbFile) start(states []series, b *block, mask int, valid int64) []ser
 	return states
 }
 
+// hourOf returns the hour of the day of a valid time, also before 1970.
+func hourOf(valid int64) int { return int((valid%86400+86400)%86400) / 3600 }
+
 // pairs returns the number of matched pairs of a series: on a grid that of its mask, for point
 // observations the number of reports at that hour and level.
 func pairs(b *block, mask int, r *row, valid int64) float64 {
 	n := float64(b.masks[mask].total)
-	hour := int(valid / 3600 % 24)
+	hour := hourOf(valid)
 	p := pressure(r.level)
 	switch b.obtype {
 	case "ADPUPA":
@@ -301,11 +303,11 @@ func pairs(b *block, mask int, r *row, valid int64) float64 {
 }
 
 // appendMask appends the lines of one mask: lead by lead, row by row.
-func (f *vsdbFile) appendMask(dst []byte, b *block, mask int, states []series, t hours, powers []float64) []byte {
+func (f *vsdbFile) appendMask(dst []byte, b *block, mask int, states []series, t validTime, powers []float64) []byte {
 	header := record.DefaultHeader()
 	header[record.Version], header[record.Model] = "V01", f.name
 	header[record.ObType], header[record.VxMask] = b.obtype, b.masks[mask].name
-	bit := uint8(1) << (int(t.valid/3600%24) / b.step)
+	bit := uint8(1) << (hourOf(t.valid) / b.step)
 	var buf [8]float64
 	for i, lead := range t.leads {
 		for k := range b.rows {
