@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
@@ -91,6 +93,53 @@ func TestSites(t *testing.T) {
 	for _, place := range []string{"NaN,1", "1,inf", "181,1", "1,-200", "x,1"} {
 		if _, err := ReadSites(strings.NewReader("lid,lat,lon\nAAA,"+place+"\n"), "s.csv"); err == nil || !strings.Contains(err.Error(), "s.csv:2") {
 			t.Errorf("%s: %v", place, err)
+		}
+	}
+}
+
+// TestIncompleteRows: a row of CSV without a station, a time or a code is no value. Without a value it is a missing value.
+func TestIncompleteRows(t *testing.T) {
+	for row, valid := range map[string]bool{
+		"AAA,2026-11-10T12:00:00Z,HGIRGZZ,1.5": true,
+		"AAA,2026-11-10T12:00:00Z,HGIRGZZ,":    true,
+		",2026-11-10T12:00:00Z,HGIRGZZ,1.5":    false,
+		"AAA,,HGIRGZZ,1.5":                     false,
+		"AAA,2026-11-10T12:00:00Z,,1.5":        false,
+		"AAA,2026-11-10T12:00:00.5Z,HGIRGZZ,1": false,
+		"AAA,2026-11-10T12:00:00Z,HGIRGZZ,NaN": false,
+	} {
+		values, problems := 0, ""
+		text := strings.NewReader("station,time,code,value\n" + row + "\n")
+		err := ReadGauges("v.csv", text, nil, func(_ *record.Gauge, err error) error {
+			if err == nil {
+				values++
+			} else {
+				problems += err.Error()
+			}
+			return nil
+		})
+		if err != nil || (values == 1) != valid || strings.Contains(problems, "v.csv:2 is not a value") == valid {
+			t.Errorf("%s: %d values, %s, %v", row, values, problems, err)
+		}
+	}
+}
+
+// TestUnreadableCSV: a file whose end cannot be read, such as a truncated .gz, ends the import with an error.
+func TestUnreadableCSV(t *testing.T) {
+	broken := errors.New("the disk failed")
+	for _, head := range []string{"", "station,time,code,value\n", "station,time,code,value\nAAA,2026-11-10T12:00:00Z,HGIRGZZ,1.5\n"} {
+		problems := 0
+		err := ReadGauges("v.csv", io.MultiReader(strings.NewReader(head), iotest.ErrReader(broken)), nil, func(_ *record.Gauge, err error) error {
+			if err == nil {
+				return nil
+			}
+			if problems++; problems > 1 {
+				return errors.New("the import continues without end")
+			}
+			return nil
+		})
+		if !errors.Is(err, broken) || problems > 0 {
+			t.Errorf("after %q: %v, %d problems", head, err, problems)
 		}
 	}
 }

@@ -183,6 +183,9 @@ func (r *gaugeImport) readCSV(text io.Reader) error {
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
+		if _, ok := errors.AsType[*csv.ParseError](err); err != nil && !ok { // the next row would have the same error
+			return &fault.Error{File: r.file, Line: r.line, Problem: "cannot be read", Err: err, Cure: "check the file"}
+		}
 		g := Gauge{Quality: "Z"}
 		for i := 0; i < len(cells) && err == nil; i++ {
 			if cells[i] != "" {
@@ -249,8 +252,10 @@ func (r *gaugeImport) convert(row *Gauge) error {
 	if row.Created != nil {
 		g.Created = row.Created.Unix()
 	}
-	if len(row.Station) > len(g.Station) || len(row.Source) > len(g.Source) || len(row.Quality) != 1 {
-		err = errors.Join(err, fmt.Errorf("station %q, source %q, quality %q: too long or short", row.Station, row.Source, row.Quality))
+	if row.Station == "" || len(row.Station) > len(g.Station) || len(row.Source) > len(g.Source) || len(row.Quality) != 1 ||
+		row.Time.IsZero() || row.Time.Nanosecond() != 0 {
+		err = errors.Join(err, fmt.Errorf("station %q, time %q, source %q or quality %q is missing, too long or not in whole seconds",
+			row.Station, row.Time.Format(time.RFC3339Nano), row.Source, row.Quality))
 	} else {
 		copy(g.Station[:], row.Station)
 		copy(g.Source[:], row.Source)
