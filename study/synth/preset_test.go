@@ -199,3 +199,18 @@ func BenchmarkWriteAll(b *testing.B) {
 		})
 	}
 }
+
+// An error leaves no temporary file.
+func TestWriteAllRemovesTemporaryFiles(t *testing.T) {
+	root := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(root, "a", "taken"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	files := []FileSpec{{Path: "a/taken", Append: func(dst []byte) []byte { return append(dst, "x\n"...) }}}
+	if s, err := WriteAll(t.Context(), root, files, 1, nil); err == nil || s.Files != 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if left, err := os.ReadDir(filepath.Join(root, "a")); err != nil || len(left) != 1 {
+		t.Errorf("%v, %v", left, err)
+	}
+}

@@ -120,8 +120,8 @@ func (f *Feed) sizeAt(u float64) float64 {
 	return min(max(1, math.Round(f.median*math.Exp(sizeSigma*z))), sizeLimit)
 }
 
-// Size is the approximate number of values of product i. A correction has the values of the
-// product that it corrects.
+// Size is the approximate number of values of product i. A correction has the values of the product that it corrects,
+// unless that product is a correction, too: then it has those that the other product would have without its correction.
 func (f *Feed) Size(i int) int {
 	at := (i*f.stride + int(mix(f.Seed)%uint64(f.Messages))) % f.Messages
 	return int(f.sizeAt((float64(at) + .5) / float64(f.Messages)))
