@@ -53,7 +53,8 @@ func (c *Clusters) Run(ctx context.Context, folder *run.Folder) error {
 	}
 	for _, s := range folder.Samples() {
 		if s.Verdict != run.Equal {
-			err = errors.Join(err, &fault.Status{Code: fault.Differs, Err: fmt.Errorf("%s, kill during %s: %s", s.Cell.Engine, s.Cell.Value("during"), s.Problem)})
+			problem := fmt.Errorf("%s, kill during %s: %s", s.Cell.Engine, s.Cell.Value("during"), s.Problem)
+			err = errors.Join(err, &fault.Status{Code: fault.Differs, Err: problem})
 		}
 	}
 	return errors.Join(err, c.shortfall.Incomplete())
@@ -85,7 +86,8 @@ func (c *Clusters) Choose() (skipped []fault.Skip, err error) {
 			return nil, &fault.Status{Code: fault.Usage, Err: archive.Require(c.Registry, d)}
 		}
 		if !ok || !fits(d) {
-			return nil, fault.Misuse("--engine "+name, "does not offer a cluster of "+strconv.Itoa(c.Nodes)+" nodes", "choose one of "+strings.Join(names, ", "))
+			return nil, fault.Misuse("--engine "+name, "does not offer a cluster of "+strconv.Itoa(c.Nodes)+" nodes",
+				"choose one of "+strings.Join(names, ", "))
 		}
 		if len(c.chosenDesigns(d)) == 0 {
 			return nil, fault.Misuse("--design "+strings.Join(c.Designs, ","), "is not offered by "+d.Scheme,
@@ -132,7 +134,7 @@ func (c *Clusters) study(ctx context.Context, folder *run.Folder, d *engine.Driv
 			data.Records, data.Quarantined, data.Digest = got.Digest.Records, got.Quarantined, got.Digest.String()
 			c.shortfall = got.Shortfall
 		}
-		folder.Run.Archives = append(folder.Run.Archives, about(ctx, d, &one, l))
+		folder.Run.Archives = append(folder.Run.Archives, describeCluster(ctx, d, &one, l))
 		if err != nil {
 			return err
 		}
@@ -155,13 +157,14 @@ func uncached(all []flavour.Name) []flavour.Name {
 	return slices.DeleteFunc(slices.Clone(all), func(f flavour.Name) bool { return f == flavour.CachedSQL })
 }
 
-// about describes the cluster. If it cannot be opened, the description has no version and no settings.
-func about(ctx context.Context, d *engine.Driver, o *Options, l *lab.Lab) run.Archive {
+// describeCluster describes the cluster. If it cannot be opened, the description has no version and no settings.
+func describeCluster(ctx context.Context, d *engine.Driver, o *Options, l *lab.Lab) run.Archive {
 	s := l.State()
 	var about engine.About // stays empty if the cluster cannot be opened
 	if e, err := o.Open(ctx); err == nil {
-		if asked, err := e.About(ctx); err == nil {
-			about = asked
+		about, err = e.About(ctx)
+		if err != nil {
+			about = engine.About{}
 		}
 		_ = e.Close()
 	}

@@ -41,7 +41,7 @@ func TestReloadedRecords(t *testing.T) {
 		{"a lost file, which is reported as such", "a.stat", [][]int32{{0, 6}, {0, 6}}, []int64{2, 2}, 0},
 	} {
 		l := &ledger{
-			files: map[string]string{}, records: map[record.Key]string{}, lost: map[string]bool{}, reached: make(chan struct{}), until: 9,
+			files: map[string]string{}, records: map[record.Key]string{}, lost: map[string]bool{}, reached: make(chan struct{}), killAfter: 9,
 		}
 		for i, leads := range c.commits {
 			if i == 1 && c.lost != "" {

@@ -17,19 +17,17 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// window is the number of records per commit. It is small, so that some kills fall between
-// commits and others into commits.
+// window is the number of records per commit. It is small: some kills happen between two commits, others during one.
 const window = 4096
 
-// whileLoading kills a node after the archive has acknowledged a random number of files.
-func (s *runner) whileLoading(ctx context.Context, rep int) (*kill, error) {
-	k, subset := s.kill(run.DuringLoad, rep), fmt.Sprintf("%s_%d", s.Subset, rep-1)
+// killDuringLoad kills a node after the archive has acknowledged a random number of files.
+func (s *runner) killDuringLoad(ctx context.Context, rep int) (*kill, error) {
+	k, subset := s.newKill(run.DuringLoad, rep), fmt.Sprintf("%s_%d", s.Subset, rep-1)
 	l := &ledger{files: map[string]string{}, records: map[record.Key]string{}, lost: map[string]bool{}, reached: make(chan struct{})}
-	l.until = 1 + s.rng.IntN(max(1, len(s.Files)/2))
+	l.killAfter = 1 + s.rng.IntN(max(1, len(s.Files)/2))
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	ended := make(chan error, 1)
-	var killed time.Time
 	go func() { ended <- s.loadOn(ctx, subset, l, k) }()
 	var early error
 	select {
@@ -41,7 +39,7 @@ func (s *runner) whileLoading(ctx context.Context, rep int) (*kill, error) {
 		return k, fmt.Errorf("the load failed before a node was killed: %w", early)
 	}
 	s.progress(run.KillEvent, k, "killing node %d of %d", k.Node, s.Nodes)
-	killed = time.Now()
+	killed := time.Now()
 	l.kill(killed)
 	if err := s.Cluster.Kill(k.Node - 1); err != nil {
 		return k, err
@@ -63,7 +61,7 @@ func (s *runner) whileLoading(ctx context.Context, rep int) (*kill, error) {
 	if err := s.audit(ctx, subset, l, due, k); err != nil {
 		return k, err
 	}
-	k.times.Recovered, k.times.LongestGap = l.recovery(), l.silence
+	k.times.Recovered, k.times.LongestGap = l.recovery(), l.longestGap
 	s.progress(run.StepEvent, k, "%d acknowledged, %d found, %d errors", k.Acknowledged, k.Found, k.Errors)
 	return k, nil
 }
@@ -79,7 +77,7 @@ func (s *runner) loadOn(ctx context.Context, subset string, l *ledger, k *kill) 
 		if !l.failed(k, err, s.Patience) {
 			return err
 		}
-		if err := engine.Pause(ctx, between); err != nil {
+		if err := engine.Pause(ctx, retryPause); err != nil {
 			return err
 		}
 	}
@@ -147,8 +145,8 @@ func (s *runner) audit(ctx context.Context, subset string, l *ledger, due map[re
 
 // ledger records the files and records that the archive acknowledged, and the times.
 type ledger struct {
-	until   int // files after which the node is killed
-	reached chan struct{}
+	killAfter int // files after which the node is killed
+	reached   chan struct{}
 
 	mu      sync.Mutex
 	files   map[string]string     // path of each acknowledged file, by its digest
@@ -157,9 +155,8 @@ type ledger struct {
 	// reloaded counts acknowledged records of other files that the archive later stored as new ones
 	reloaded int64
 
-	killed, last, failure time.Time
-	recovered             time.Time
-	silence               time.Duration
+	killed, lastSuccess, lastFailure, recovered time.Time
+	longestGap                                  time.Duration // between two successes after the kill
 }
 
 // commit records an acknowledged commit that stored so many new records. A resumed load reads a file that is not complete
@@ -181,30 +178,30 @@ func (l *ledger) commit(batches []*record.Batch, done []archive.Mark, stored int
 	for _, m := range done {
 		l.files[m.Digest] = m.Path
 	}
-	if len(l.files) >= l.until {
+	if len(l.files) >= l.killAfter {
 		select {
 		case <-l.reached:
 		default:
 			close(l.reached)
 		}
 	}
-	l.alive()
+	l.recordSuccess()
 }
 
-// alive records a success; the caller holds the lock.
-func (l *ledger) alive() {
+// recordSuccess records a success; the caller holds the lock.
+func (l *ledger) recordSuccess() {
 	now := time.Now()
 	if !l.killed.IsZero() {
-		since := l.last
+		since := l.lastSuccess
 		if since.Before(l.killed) {
 			since = l.killed
 		}
-		l.silence = max(l.silence, now.Sub(since))
-		if l.failure.After(l.recovered) {
+		l.longestGap = max(l.longestGap, now.Sub(since))
+		if l.lastFailure.After(l.recovered) {
 			l.recovered = now
 		}
 	}
-	l.last = now
+	l.lastSuccess = now
 }
 
 func (l *ledger) kill(at time.Time) {
@@ -221,8 +218,8 @@ func (l *ledger) failed(k *kill, err error, patience time.Duration) bool {
 		return false // the kill did not cause the error
 	}
 	countError(k, err)
-	l.failure = time.Now()
-	since := l.last
+	l.lastFailure = time.Now()
+	since := l.lastSuccess
 	if since.Before(l.killed) {
 		since = l.killed
 	}
