@@ -99,13 +99,17 @@ func TestSeriesWithoutValues(t *testing.T) {
 
 // YAML reads 0100 and 1.50 as numbers; a value keeps the text that the user wrote.
 func TestValuesKeepTheirText(t *testing.T) {
-	q, err := parsed("series: {model: [0100, 1.50, 08, 1e3], fcst_lev: 0}\nwhere: {vx_mask: [0100, 1.50, 08, 1e3]}")
+	q, err := parsed("series: {model: [0100, 1.50, 08, 1e3, True, .inf], fcst_lev: 0}\nwhere: {vx_mask: [0100, 1.50, 08, 1e3, True, .inf]}\n" +
+		"fcst_valid_beg: {first: 20190101_060000, last: 20190102_000000}\nfcst_init_beg: 20190101_000000")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"0100", "1.50", "08", "1e3"}
+	want := []string{"0100", "1.50", "08", "1e3", "True", ".inf"}
 	if !slices.Equal(q.Header[record.VxMask], want) || !slices.Equal(q.Header[record.Model], want) || q.Header[record.FcstLev][0] != "0" {
 		t.Errorf("where %q, series %q and %q", q.Header[record.VxMask], q.Header[record.Model], q.Header[record.FcstLev])
+	}
+	if q.Valid.First != 1546322400 || q.Valid.Last != 1546387200 || !slices.Equal(q.TimeFilter.Init.List, []int64{1546300800}) {
+		t.Errorf("valid %v, init %v", q.Valid, q.TimeFilter.Init)
 	}
 }
 

@@ -443,8 +443,7 @@ func leadSeconds(f metviewer.Field, code string, isHHMMSS bool) (int32, error) {
 }
 
 func parsePlotTimes(f metviewer.Field, values []string) (Times, error) {
-	t := timesYAML{List: values, First: f.First, Last: f.Last}
-	out, err := t.parse()
+	out, err := timesYAML{List: values, First: f.First, Last: f.Last}.parse()
 	if err == nil {
 		err = out.Check()
 	}

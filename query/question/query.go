@@ -65,8 +65,7 @@ func (q *Question) setURLKey(d *Drawing, key, value string) (err error) {
 	case "fcst_valid_beg":
 		err = q.SetValidTimes(value)
 	case "fcst_init_beg":
-		t := parseTimesText(value)
-		q.TimeFilter.Init, err = t.parse()
+		q.TimeFilter.Init, err = parseTimesText(value).parse()
 	case "fcst_lead":
 		err = q.SetLeads(value)
 	case "valid_hour":

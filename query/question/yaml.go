@@ -56,12 +56,12 @@ type questionYAML struct {
 // stringList is a YAML list of strings, or one string without brackets.
 type stringList []string
 
-// UnmarshalYAML keeps the text of a number: 0100, which YAML reads as 64, and 1.50.
+// UnmarshalYAML keeps the text of a value that is not a text in YAML: 0100, which YAML reads as 64, 1.50, True and .inf.
 func (w *stringList) UnmarshalYAML(node ast.Node) error {
 	*w = nil
 	for _, item := range itemsOf(node) {
 		text := item.GetToken().Value
-		if !slices.Contains([]ast.NodeType{ast.IntegerType, ast.FloatType}, item.Type()) {
+		if !slices.Contains([]ast.NodeType{ast.IntegerType, ast.FloatType, ast.BoolType, ast.InfinityType, ast.NanType}, item.Type()) {
 			if err := yaml.NodeToValue(item, &text); err != nil {
 				return err
 			}
@@ -117,7 +117,6 @@ func Cases() ([]*Question, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.Sort(names)
 	var qs []*Question
 	for _, name := range names {
 		text, err := caseFiles.ReadFile(name)
@@ -277,7 +276,7 @@ func (f *questionYAML) question() (*Question, error) {
 	return q, q.Check()
 }
 
-func (t *timesYAML) parse() (Times, error) {
+func (t timesYAML) parse() (Times, error) {
 	var out Times
 	for _, s := range t.List {
 		v, err := ParseTime(s)
@@ -316,9 +315,10 @@ func (t *timesYAML) parse() (Times, error) {
 }
 
 // ParseTime reads 2019-01-01T00:00:00Z, 2019-01-01 00:00:00, 2019-01-01, 2019010100 (NCEP) or
-// 20190101_000000 (MET), all in UTC and in whole seconds.
+// 20190101_000000 (MET), all in UTC and in whole seconds. YAML reads the last form as a number and removes its underscore.
 func ParseTime(s string) (int64, error) {
-	for _, layout := range []string{time.RFC3339, time.DateTime, time.DateOnly, "2006010215", "20060102", "20060102_150405"} {
+	layouts := []string{time.RFC3339, time.DateTime, time.DateOnly, "2006010215", "20060102", "20060102_150405", "20060102150405"}
+	for _, layout := range layouts {
 		if t, err := time.ParseInLocation(layout, s, time.UTC); err == nil && t.Nanosecond() == 0 {
 			return t.Unix(), nil
 		}
