@@ -74,7 +74,10 @@ type gaugeImport struct {
 
 func (r *gaugeImport) readParquet(f *os.File) error {
 	bad := func(err error) error {
-		return &fault.Error{File: r.file, Problem: "is not a complete Parquet file of values", Err: err, Cure: "write it with barograph shef decode --format parquet"}
+		return &fault.Error{
+			File: r.file, Problem: "is not a complete Parquet file of values", Err: err,
+			Cure: "write it with barograph shef decode --format parquet",
+		}
 	}
 	rows, err := newParquetGauges(f)
 	if err != nil {
@@ -175,7 +178,10 @@ func (r *gaugeImport) readCSV(text io.Reader) error {
 	}
 	for _, required := range requiredColumns {
 		if !slices.Contains(head, required) {
-			return &fault.Error{File: r.file, Line: 1, Problem: "names no column " + required, Err: err, Cure: "begin with the line station,time,code,value, as barograph shef decode --format csv does"}
+			return &fault.Error{
+				File: r.file, Line: 1, Problem: "names no column " + required, Err: err,
+				Cure: "begin with the line station,time,code,value, as barograph shef decode --format csv does",
+			}
 		}
 	}
 	for r.line = 2; ; r.line++ {
@@ -236,7 +242,10 @@ func (g *Gauge) set(column, text string) (err error) {
 
 // convert passes the value of a row to each.
 func (r *gaugeImport) convert(row *Gauge) error {
-	g := record.Gauge{Time: row.Time.Unix(), Created: record.NoTime, Value: record.NoValue, Revised: row.Revised, Comment: strings.TrimSpace(row.Comment), Line: uint32(r.line)}
+	g := record.Gauge{
+		Time: row.Time.Unix(), Created: record.NoTime, Value: record.NoValue, Revised: row.Revised,
+		Comment: strings.TrimSpace(row.Comment), Line: uint32(r.line),
+	}
 	err := r.tables.Resolve(row.Code, &g)
 	if g.Code[2] == 'V' {
 		if g.Duration = int16(row.Duration); int32(g.Duration) != row.Duration {

@@ -266,8 +266,8 @@ func (b *builder) addCurves(f metviewer.Field) error {
 	return b.addCondition(all, all.List)
 }
 
-// netCDFLevel matches a level such as 0,*,* or (0,*,*), which MET writes into its files. METviewer reads its asterisks as a
-// pattern, which this level itself matches.
+// netCDFLevel matches a level such as 0,*,* or (0,*,*), which MET writes into its files. METviewer reads its asterisks as
+// a pattern, which this level itself matches.
 var netCDFLevel = regexp.MustCompile(`^\(?(\d+|\*)(,(\d+|\*))+\)?$`)
 
 // addCondition adds the condition that a field has one of some values, or is within a range.
@@ -308,7 +308,8 @@ func (b *builder) addCondition(f metviewer.Field, values []string) error {
 	return err
 }
 
-// intersect returns the values that satisfy both an earlier condition on a field and a new one. No values = no condition.
+// intersect returns the values that satisfy both an earlier condition on a field and a new one. No values mean no
+// condition.
 func intersect[T comparable](
 	old []T, parse func(metviewer.Field, []string) ([]T, error), f metviewer.Field, values []string,
 ) ([]T, error) {

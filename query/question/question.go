@@ -34,9 +34,9 @@ type Question struct {
 	Columns    []Column                   // columns of the answer
 	Order      []Column                   // header fields and times only
 
-	// Mean names a statistic, such as ANOM_CORR. The answer then has one row for each combination of
-	// values of the GroupingColumns, in any order, and RecordsColumn, DefinedColumn and MeanColumn after these. "" = one
-	// row for each record.
+	// Mean names a statistic, such as ANOM_CORR. The answer then has one row for each combination of values of the
+	// GroupingColumns, in any order, and the columns RecordsColumn, DefinedColumn and MeanColumn after these. "" = one row
+	// for each record.
 	Mean string
 
 	Drawing *Drawing // how the answer is drawn; nil = the default of its line type

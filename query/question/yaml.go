@@ -56,7 +56,8 @@ type questionYAML struct {
 // stringList is a YAML list of strings, or one string without brackets.
 type stringList []string
 
-// UnmarshalYAML keeps the text of a value that is not a text in YAML: 0100, which YAML reads as 64, 1.50, True and .inf.
+// UnmarshalYAML keeps the text of a value that is not a text in YAML: 0100, which YAML reads as 64, 1.50, True and
+// .inf.
 func (w *stringList) UnmarshalYAML(node ast.Node) error {
 	*w = nil
 	for _, item := range itemsOf(node) {
@@ -315,7 +316,8 @@ func (t timesYAML) parse() (Times, error) {
 }
 
 // ParseTime reads 2019-01-01T00:00:00Z, 2019-01-01 00:00:00, 2019-01-01, 2019010100 (NCEP) or
-// 20190101_000000 (MET), all in UTC and in whole seconds. YAML reads the last form as a number and removes its underscore.
+// 20190101_000000 (MET), all in UTC and in whole seconds. YAML reads the last form as a number and removes its
+// underscore.
 func ParseTime(s string) (int64, error) {
 	layouts := []string{time.RFC3339, time.DateTime, time.DateOnly, "2006010215", "20060102", "20060102_150405", "20060102150405"}
 	for _, layout := range layouts {

@@ -76,7 +76,8 @@ func (s *runner) killDuringQueries(ctx context.Context, rep int) (*kill, error) 
 		}
 	}
 	k.times.Recovered, k.times.LongestGap = c.recovered, c.longestGap
-	k.proof, k.failed = answer.CompareAll(answer.Tally{Succeeded: int64(k.Correct), Found: int64(k.Correct), Values: int64(k.Correct)}, k.failed)
+	correct := int64(k.Correct)
+	k.proof, k.failed = answer.CompareAll(answer.Tally{Succeeded: correct, Found: correct, Values: correct}, k.failed)
 	if k.Wrong > 0 {
 		k.failed = &answer.Diff{Problem: c.wrong}
 	}

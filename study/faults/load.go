@@ -23,7 +23,9 @@ const window = 4096
 // killDuringLoad kills a node after the archive has acknowledged a random number of files.
 func (s *runner) killDuringLoad(ctx context.Context, rep int) (*kill, error) {
 	k, subset := s.newKill(run.DuringLoad, rep), fmt.Sprintf("%s_%d", s.Subset, rep-1)
-	l := &ledger{files: map[string]string{}, records: map[record.Key]string{}, lost: map[string]bool{}, reached: make(chan struct{})}
+	l := &ledger{
+		files: map[string]string{}, records: map[record.Key]string{}, lost: map[string]bool{}, reached: make(chan struct{}),
+	}
 	l.killAfter = 1 + s.rng.IntN(max(1, len(s.Files)/2))
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

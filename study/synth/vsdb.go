@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/barograph/barograph/formats/vsdb"
@@ -89,7 +88,7 @@ func (v VSDB) Files() ([]FileSpec, error) {
 	if v.Preset != "" {
 		made := map[string]func(seed uint64) []FileSpec{"seed": seedPreset, "quickstart": quickstartPreset}[v.Preset]
 		if made == nil {
-			return nil, &fault.Error{Setting: "preset", Problem: "no preset is called " + v.Preset, Cure: "use seed or quickstart"}
+			return nil, fault.Unknown("--preset", v.Preset, []string{"seed", "quickstart"})
 		}
 		return made(v.Seed), nil
 	}
@@ -123,7 +122,7 @@ func (v VSDB) Files() ([]FileSpec, error) {
 // days lists the valid days at 00 UTC.
 func (v VSDB) days() ([]time.Time, error) {
 	if v.From.IsZero() {
-		return nil, &fault.Error{Setting: "from", Problem: "the first valid day is missing", Cure: "give a date, e.g. 2019-01-01"}
+		return nil, &fault.Error{Setting: "--since", Problem: "is missing", Cure: "give the first valid day, e.g. 2019-01-01"}
 	}
 	to := v.To
 	if to.IsZero() {
@@ -132,10 +131,10 @@ func (v VSDB) days() ([]time.Time, error) {
 	first := v.From.UTC().Truncate(24 * time.Hour)
 	n := int(to.UTC().Truncate(24*time.Hour).Sub(first)/(24*time.Hour)) + 1
 	if n < 1 {
-		return nil, &fault.Error{Setting: "to", Problem: "the last valid day is before the first", Cure: "exchange them"}
+		return nil, &fault.Error{Setting: "--until", Problem: "is before --since", Cure: "exchange the days"}
 	}
 	if v.Scale < 0 || math.IsNaN(v.Scale) || v.Scale > 1e6 {
-		return nil, &fault.Error{Setting: "scale", Problem: fmt.Sprintf("%v is not a factor", v.Scale), Cure: "give a number above 0"}
+		return nil, &fault.Error{Setting: "--scale", Problem: "is not a factor", Cure: "give a number from 0 to 1,000,000"}
 	}
 	if v.Scale > 0 {
 		n = max(1, int(math.Round(float64(n)*v.Scale)))
@@ -156,13 +155,13 @@ func (v VSDB) selected() (models []*vsdbModel, statTypes []string, err error) {
 	}
 	for _, name := range v.Models {
 		if !slices.ContainsFunc(vsdbModels, func(m vsdbModel) bool { return m.folder == name }) {
-			return nil, nil, &fault.Error{Setting: "models", Problem: "no model is called " + name, Cure: "use gfs, ecm"}
+			return nil, nil, fault.Unknown("--models", name, []string{"gfs", "ecm"})
 		}
 	}
 	all := []string{Anom, Pres, Sfc, Grid2obs}
 	for _, name := range v.StatTypes {
 		if !slices.Contains(all, name) {
-			return nil, nil, &fault.Error{Setting: "stat-types", Problem: "no stat type is called " + name, Cure: "use " + strings.Join(all, ", ")}
+			return nil, nil, fault.Unknown("--stattypes", name, all)
 		}
 	}
 	chosen := func(name string) bool { return len(v.StatTypes) == 0 || slices.Contains(v.StatTypes, name) }
@@ -185,7 +184,9 @@ func addTemplates(templates map[string][]block, m *vsdbModel) {
 }
 
 // filesOf lists the files of one day, stat type, model and cycle.
-func filesOf(seed uint64, templates map[string][]block, m *vsdbModel, statType string, cycle int, day time.Time) []vsdbFile {
+func filesOf(
+	seed uint64, templates map[string][]block, m *vsdbModel, statType string, cycle int, day time.Time,
+) []vsdbFile {
 	dir := fmt.Sprintf("vsdb_data/%s/%02dZ/%s/", statType, cycle, m.folder)
 	date := day.Format("20060102")
 	f := vsdbFile{seed: seed, model: m, name: m.name, cycle: cycle, gap: recordedGaps}
@@ -352,7 +353,8 @@ func seedPreset(seed uint64) []FileSpec {
 	vectors.masks = slices.DeleteFunc(slices.Clone(vectors.masks), func(m maskSize) bool { return m.name == "G2/PNA" })
 	var files []FileSpec
 	add := func(blocks []block, valid time.Time) {
-		f := filesOf(seed, map[string][]block{"gfs anom": blocks}, gfs, Anom, valid.Hour(), valid.Truncate(24*time.Hour))[0]
+		templates, day := map[string][]block{"gfs anom": blocks}, valid.Truncate(24*time.Hour)
+		f := filesOf(seed, templates, gfs, Anom, valid.Hour(), day)[0]
 		f.gap = missingLeads
 		files = append(files, FileSpec{Path: f.path, Append: f.append})
 	}
