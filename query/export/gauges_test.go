@@ -18,8 +18,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// TestDamagedParquet: a Parquet file of values that is cut, turned over or of another
-// table is an error with its name, and never a panic; a whole one is read.
+// TestDamagedParquet: a Parquet file of values that is truncated, changed or of another table gives an error with its
+// name, and never a panic. A complete one is read.
 func TestDamagedParquet(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "v.parquet")
 	value := 1.5
@@ -30,7 +30,7 @@ func TestDamagedParquet(t *testing.T) {
 	if err := parquet.WriteFile(path, rows); err != nil {
 		t.Fatal(err)
 	}
-	whole, err := os.ReadFile(path)
+	complete, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,16 +46,16 @@ func TestDamagedParquet(t *testing.T) {
 		})
 		return n, err
 	}
-	if n, err := read(whole); n != 100 || err != nil {
+	if n, err := read(complete); n != 100 || err != nil {
 		t.Fatalf("%d values, %v", n, err)
 	}
-	for cut := 4; cut < len(whole); cut += 97 {
-		if _, err := read(whole[:cut]); err == nil || !strings.Contains(err.Error(), path+" is not a complete Parquet file of values") {
+	for cut := 4; cut < len(complete); cut += 97 {
+		if _, err := read(complete[:cut]); err == nil || !strings.Contains(err.Error(), path+" is not a complete Parquet file of values") {
 			t.Fatalf("cut at %d: %v", cut, err)
 		}
 	}
-	for at := 4; at < len(whole); at += 13 {
-		text := append([]byte(nil), whole...)
+	for at := 4; at < len(complete); at += 13 {
+		text := append([]byte(nil), complete...)
 		text[at] ^= 0x55
 		if n, _ := read(text); n > 100 { // whatever it is, it is reported or read
 			t.Errorf("byte %d: %d values", at, n)

@@ -52,7 +52,7 @@ func ReadMix(path string) ([]*Question, []string, error) {
 	slices.SortStableFunc(m.qs, func(a, b *Question) int { return b.Weight - a.Weight })
 	if rare := m.qs[min(len(m.qs), MaxMixQuestions):]; len(rare) > 0 {
 		n := lists.Sum(slices.Values(lists.Map(rare, func(q *Question) int { return q.Weight })))
-		m.notes = append(m.notes, fmt.Sprintf("%d rarer questions, asked %d times, were omitted", len(rare), n))
+		m.notes = append(m.notes, fmt.Sprintf("%d rarer questions, which occur %d times, were omitted", len(rare), n))
 	}
 	return m.qs[:min(len(m.qs), MaxMixQuestions)], m.notes, nil
 }

@@ -38,7 +38,7 @@ func TestSHEFSaysWhatItWrote(t *testing.T) {
 					awips, heading, issued = r.Product.AWIPS, r.Product.Heading, r.Product.Issued
 				}
 				if r.Product.Number != 1 {
-					t.Errorf("seed %d, product %d holds a product %d", seed, i, r.Product.Number)
+					t.Errorf("seed %d, product %d contains a product %d", seed, i, r.Product.Number)
 				}
 				got = append(got, r.Values...)
 				return nil
@@ -71,7 +71,7 @@ func TestSHEFSaysWhatItWrote(t *testing.T) {
 	}
 }
 
-// TestSHEFBacklog holds the sizes against the report's backlog.
+// TestSHEFBacklog compares the sizes with the report's backlog.
 func TestSHEFBacklog(t *testing.T) {
 	f := feed(t, synth.SHEF{})
 	if f.Messages != 55_338 {
@@ -117,7 +117,7 @@ func TestSHEFOrderDoesNotMatter(t *testing.T) {
 		want = append(append(want, x...), '\n')
 	}
 	if !bytes.Equal(all, want) {
-		t.Error("files hold something else")
+		t.Error("the files have other products")
 	}
 }
 

@@ -239,7 +239,7 @@ func TestRangesAndSettings(t *testing.T) {
 	}
 }
 
-// A record does not depend on what else the archive holds.
+// A record does not depend on the other records of the archive.
 func TestRecordsDoNotDependOnTheRange(t *testing.T) {
 	long := filesOfVSDB(t, VSDB{Seed: 4, From: date(2018, 12, 30), To: date(2019, 1, 1), StatTypes: []string{Anom}})
 	content := map[string][]byte{}
