@@ -34,7 +34,7 @@ func (q *Question) Adapt(before *Question, stats ...string) {
 		changed = append(changed, "other valid times")
 		q.setTimeValues()
 	}
-	newStats := len(stats) > 0 && (before.Drawing == nil || !isSubset(stats, before.Drawing.Stats))
+	newStats := slices.ContainsFunc(stats, func(s string) bool { return !before.hasStat(s) })
 	newPicture := q.pictureName() != before.pictureName() && (q.hasOwnLabels() || before.hasOwnLabels())
 	if len(changed) == 0 && !newStats && !newPicture {
 		return
@@ -70,10 +70,8 @@ func (q *Question) hasOwnLabels() bool {
 
 func (q *Question) pictureName() string { return cmp.Or(q.Drawing, &Drawing{}).Picture }
 
-func isSubset(some, all []string) bool {
-	return !slices.ContainsFunc(some, func(s string) bool {
-		return !slices.ContainsFunc(all, func(a string) bool { return strings.EqualFold(a, s) })
-	})
+func (q *Question) hasStat(name string) bool {
+	return q.Drawing != nil && slices.ContainsFunc(q.Drawing.Stats, func(s string) bool { return strings.EqualFold(s, name) })
 }
 
 // hoursOfLeads writes leads as Group does.

@@ -1,6 +1,7 @@
 package question
 
 import (
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -132,10 +133,25 @@ func TestContradictingHours(t *testing.T) {
 	for _, cond := range []string{
 		"HOUR(ld.fcst_valid_beg) = 6 AND HOUR(ld.fcst_valid_beg) >= 12",
 		"HOUR(ld.fcst_valid_beg) BETWEEN 12 AND 18 AND HOUR(ld.fcst_valid_beg) < 6",
+		"HOUR(ld.fcst_valid_beg) BETWEEN 18 AND 12",
 	} {
 		qs, notes := plotOf(t, rmse+byLead+"<plot_cond>"+strings.ReplaceAll(cond, "<", "&lt;")+"</plot_cond>")
 		if len(qs) != 0 || !strings.Contains(strings.Join(notes, "\n"), "contradicts") {
 			t.Errorf("%s: %d questions, %v", cond, len(qs), notes)
+		}
+	}
+}
+
+// A range of hours is within a day.
+func TestRangesOfHours(t *testing.T) {
+	for limits, want := range map[string]string{
+		"0 AND 2": "[0 1 2]", "'06' AND '06'": "[6]", "22 AND 23": "[22 23]", "22 AND 24": "", "-1 AND 2": "", "-99999999999999999999 AND 2": "", "'a' AND 5": "",
+	} {
+		qs, notes := plotOf(t, rmse+byLead+"<plot_cond>HOUR(ld.fcst_valid_beg) BETWEEN "+limits+"</plot_cond>")
+		switch {
+		case want == "" && (len(qs) != 0 || !strings.Contains(strings.Join(notes, "\n"), "is not an hour from 00 to 23")),
+			want != "" && (len(qs) != 1 || fmt.Sprint(qs[0].TimeFilter.ValidHour) != want):
+			t.Errorf("%s: %d questions, %v", limits, len(qs), notes)
 		}
 	}
 }
@@ -239,5 +255,27 @@ func TestColonInFixedValue(t *testing.T) {
 	}
 	if _, err := PlotXML(q, 1); err == nil || !strings.Contains(err.Error(), "a value with a colon") {
 		t.Error(err)
+	}
+}
+
+// Values of series are compared with those of the answer as texts, so each value has one form.
+func TestFormsOfSeriesValues(t *testing.T) {
+	q, err := parsed("series: {init_hour: [00, 06, 12], fcst_lead: [06, 24.0, 0.5, -6], fcst_valid_beg: [2019-01-01, 2019010206, '2019-01-03T00:00:00Z']}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "[{init_hour [[0] [6] [12]]} {fcst_lead [[6] [24] [0.5] [-6]]} " +
+		"{fcst_valid_beg [[2019-01-01T00:00:00Z] [2019-01-02T06:00:00Z] [2019-01-03T00:00:00Z]]}]"
+	if got := fmt.Sprint(q.Drawing.Curves); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	same(t, q)
+	for text, problem := range map[string]string{
+		"init_hour: [24]": "is not a number of hours", "valid_hour: [-1]": "is not a number of hours", "init_hour: [0.5]": "is not a number of hours",
+		"fcst_lead: [soon]": "is not a number of hours", "fcst_init_beg: [soon]": "is not a time",
+	} {
+		if _, err := parsed("series: {" + text + "}"); err == nil || !strings.Contains(err.Error(), problem) {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }

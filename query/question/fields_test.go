@@ -39,7 +39,9 @@ func randomDrawing(r *rand.Rand) *Drawing {
 	for _, field := range []string{"model", "fcst_lead", "obtype"}[:r.IntN(4)] {
 		g := Group{Field: field}
 		for range 1 + r.IntN(3) {
-			g.Values = append(g.Values, []string{pick(), pick()}[:1+r.IntN(2)])
+			if g.Values = append(g.Values, []string{pick(), pick()}[:1+r.IntN(2)]); field == "fcst_lead" {
+				g.Values[len(g.Values)-1] = []string{fmt.Sprint(r.IntN(400) - 12), fmt.Sprint(*float())}[:1+r.IntN(2)]
+			}
 		}
 		d.Curves = append(d.Curves, g)
 	}

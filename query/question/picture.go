@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/internal/fault"
@@ -108,10 +107,13 @@ func (s *groupsYAML) UnmarshalYAML(node ast.Node) error {
 			g := Group{Field: field.Key().GetToken().Value}
 			for _, v := range itemsOf(field.Value()) {
 				var together stringList
-				if err := together.UnmarshalYAML(v); err != nil || len(together) == 0 {
+				err := together.UnmarshalYAML(v)
+				for i := 0; i < len(together) && err == nil; i++ {
+					together[i], err = normalGroupValue(g.Field, together[i])
+				}
+				if g.Values = append(g.Values, together); err != nil || len(together) == 0 {
 					return cmp.Or(err, errors.New("a list has an empty value"))
 				}
-				g.Values = append(g.Values, together)
 			}
 			*s = append(*s, g)
 		}
@@ -233,8 +235,9 @@ func (p *drawingYAML) derivedCurves(q *Question, d *Drawing) (all []Derived, err
 				return nil, fault.Unknown("derived "+curve.Op+" of "+q.Type.Name, name, statsOf(q.Type))
 			}
 		}
-		if curve.StatA != "" && len(d.Stats) > 0 && !slices.ContainsFunc(d.Stats, func(s string) bool { return strings.EqualFold(s, curve.StatA) }) {
-			return nil, &fault.Error{Setting: "derived " + curve.Op, Problem: "is drawn with " + curve.StatA + ", which the question does not draw", Cure: "add " + curve.StatA + " to stat"}
+		if drawn := (&Question{Drawing: d}); curve.StatA != "" && len(d.Stats) > 0 && !drawn.hasStat(curve.StatA) {
+			problem := "is drawn with " + curve.StatA + ", which the question does not draw"
+			return nil, &fault.Error{Setting: "derived " + curve.Op, Problem: problem, Cure: "add " + curve.StatA + " to stat"}
 		}
 		all = append(all, Derived{stat.Operation(curve.Op), curve.A, curve.B, curve.StatA, curve.StatB, curve.Style})
 	}

@@ -1,9 +1,9 @@
 package question
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -371,9 +371,7 @@ func parsePlotTexts(f metviewer.Field, values []string) ([]string, error) {
 
 // groupValue writes a value of a series as Group does.
 func groupValue(f metviewer.Field, value string) (string, error) {
-	one := []string{value}
-	switch f.Name {
-	case "fcst_lead":
+	if f.Name == "fcst_lead" {
 		// The other codes of the list determine the unit: see parsePlotLeads.
 		leads, err := parsePlotLeads(metviewer.Field{Name: f.Name, Line: f.Line}, f.List)
 		if err != nil || len(leads) == 0 {
@@ -381,18 +379,27 @@ func groupValue(f metviewer.Field, value string) (string, error) {
 		}
 		seconds, err := leadSeconds(f, value, isHHMMSS(f.List))
 		return strconv.FormatFloat(float64(seconds)/3600, 'g', -1, 64), err
-	case "valid_hour", "init_hour":
-		hs, err := parsePlotHours(metviewer.Field{Name: f.Name, Line: f.Line}, one)
-		if err != nil {
-			return "", err
+	}
+	text, err := normalGroupValue(f.Name, value)
+	if err != nil {
+		return "", fmt.Errorf("line %d: %s: %w", f.Line, f.Name, err)
+	}
+	return text, nil
+}
+
+// normalGroupValue writes a value of a field as Group does: hours without leading zeros, times in one form.
+func normalGroupValue(field, value string) (string, error) {
+	switch field {
+	case "fcst_lead", "valid_hour", "init_hour":
+		hours, err := strconv.ParseFloat(value, 64)
+		isHourOfDay := hours == math.Trunc(hours) && hours >= 0 && hours <= 23
+		if err != nil || field != "fcst_lead" && !isHourOfDay {
+			return "", fmt.Errorf("%q is not a number of hours", value)
 		}
-		return strconv.Itoa(hs[0]), nil
+		return strconv.FormatFloat(hours, 'g', -1, 64), nil
 	case "fcst_valid_beg", "fcst_init_beg":
 		t, err := ParseTime(value)
-		if err != nil {
-			return "", fmt.Errorf("line %d: %s: %w", f.Line, f.Name, err)
-		}
-		return formatGroupTime(t), nil
+		return formatGroupTime(t), err
 	}
 	return value, nil
 }
@@ -457,19 +464,15 @@ func parsePlotTimes(f metviewer.Field, values []string) (Times, error) {
 func parsePlotHours(f metviewer.Field, values []string) ([]int, error) {
 	var hs []int
 	if f.First != "" {
-		one := metviewer.Field{Name: f.Name, Line: f.Line}
-		first, err := parsePlotHours(one, []string{f.First})
-		last, err2 := parsePlotHours(one, []string{f.Last})
-		if err = cmp.Or(err, err2); err != nil {
-			return nil, err
-		}
-		for h := first[0]; h <= last[0]; h++ {
-			hs = append(hs, h)
-		}
-		if len(hs) == 0 {
+		first, _ := strconv.Atoi(f.First) // the loop over the values reports an error
+		last, _ := strconv.Atoi(f.Last)
+		if first > last {
 			return nil, contradiction(f)
 		}
-		return hs, nil
+		values = []string{f.First, f.Last}
+		for h := max(first, 0); h < min(last, 24); h++ {
+			values = append(values, strconv.Itoa(h))
+		}
 	}
 	for _, v := range values {
 		h, err := strconv.Atoi(v)
