@@ -134,8 +134,9 @@ func (m *mixReader) readLog(path string, r *bufio.Reader) error {
 				text = filepath.Join(filepath.Dir(path), text)
 			}
 			m.addPlot(text)
-		case start != nil && (logEntryPattern.MatchString(line) ||
-			strings.TrimSpace(line[:start[0]]) == "" && !continuedPattern.MatchString(statement.String()[max(0, statement.Len()-40):]) || statement.Len() == 0):
+		case start != nil && (statement.Len() == 0 || logEntryPattern.MatchString(line) ||
+			strings.TrimSpace(line[:start[0]]) == "" &&
+				!continuedPattern.MatchString(statement.String()[max(0, statement.Len()-40):])):
 			finish()
 			firstLine = n
 			statement.WriteString(line[start[0]:])

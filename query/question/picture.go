@@ -126,13 +126,13 @@ func (s groupsYAML) MarshalYAML() (any, error) {
 	if !slices.ContainsFunc(s, func(g Group) bool { return len(g.Values) > 0 }) {
 		return stringList(lists.Map(s, func(g Group) string { return g.Field })).MarshalYAML()
 	}
-	maps := lists.Map(s, func(g Group) yaml.MapSlice {
+	fields := lists.Map(s, func(g Group) yaml.MapSlice {
 		return yaml.MapSlice{{Key: g.Field, Value: lists.Map(g.Values, func(v []string) stringList { return v })}}
 	})
 	if len(lists.Set(s, func(g Group) string { return g.Field })) < len(s) { // a map has no key twice
-		return maps, nil
+		return fields, nil
 	}
-	return slices.Concat(maps...), nil
+	return slices.Concat(fields...), nil
 }
 
 // groupFields are the fields outside of the header that can make curves.

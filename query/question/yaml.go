@@ -239,7 +239,8 @@ func (f *questionYAML) question() (*Question, error) {
 			return nil, unknown
 		}
 		if len(values) == 0 || q.Header[field] != nil { // MODEL is model
-			return nil, &fault.Error{Setting: "where " + name, Problem: "has no value or is given twice", Cure: "write one list of values, or omit the condition"}
+			const problem, cure = "has no value or is given twice", "write one list of values, or omit the condition"
+			return nil, &fault.Error{Setting: "where " + name, Problem: problem, Cure: cure}
 		}
 		q.Header[field] = Unique(values)
 	}
