@@ -122,9 +122,12 @@ func TestSHEFOrderDoesNotMatter(t *testing.T) {
 }
 
 func TestSHEFRefuses(t *testing.T) {
-	for _, bad := range []synth.SHEF{{Messages: -1}, {Mean: .5}, {PerDay: -1}, {Offices: -3}, {Stations: 2000}} {
+	for _, bad := range []synth.SHEF{{Messages: -1}, {Mean: .5}, {PerDay: -1}, {Offices: -3}, {Stations: 2000}, {Messages: 6501, PerDay: 1}} {
 		if _, err := bad.Feed(); err == nil {
 			t.Errorf("%+v was taken", bad)
 		}
+	}
+	if _, err := (synth.SHEF{Messages: 6500, PerDay: 1}).Feed(); err != nil {
+		t.Error(err)
 	}
 }

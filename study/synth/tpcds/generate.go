@@ -22,7 +22,7 @@ import (
 // Options of Generate.
 type Options struct {
 	Scale     float64 // the scale factor: 1 has 2,880,404 sales
-	Files     int     // of store_sales; 0 = 4 for each unit of the scale factor, at least 1
+	Files     int     // of store_sales, at most 4096; 0 = 4 for each unit of the scale factor, from 1 to 4096
 	Documents bool    // also write the collection of documents
 	Workers   int     // files written concurrently; 0 = GOMAXPROCS
 
@@ -54,7 +54,7 @@ func (o *Options) check() error {
 		}
 	}
 	if o.Files == 0 {
-		o.Files = int(max(4*o.Scale, 1))
+		o.Files = int(min(max(4*o.Scale, 1), maxFiles))
 	}
 	if o.Files < 1 || o.Files > maxFiles {
 		problem := fmt.Sprintf("%d is not between 1 and %d", o.Files, maxFiles)
