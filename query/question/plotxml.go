@@ -184,9 +184,11 @@ func (q *Question) unsupportedByPlotXML() string {
 				values = append(values, slices.Concat(g.Values...)...)
 			}
 		}
-		hasColon := func(v string) bool { return strings.Contains(v, ":") } // METviewer reads it as several values
-		if i := slices.IndexFunc(values, hasColon); i >= 0 && (f != record.FcstVar || d.ShowsLineType()) {
-			return f.String() + " " + values[i] + ", a value with a colon"
+		isSeveral := func(v string) bool { // METviewer reads it as several values
+			return strings.Contains(v, ":") || f != record.FcstVar && strings.Contains(v, "*") && !netCDFLevel.MatchString(v)
+		}
+		if i := slices.IndexFunc(values, isSeveral); i >= 0 && (f != record.FcstVar || d.ShowsLineType()) {
+			return f.String() + " " + values[i] + ", a value with a colon or an asterisk"
 		}
 	}
 	return ""
