@@ -29,3 +29,30 @@ func TestFaultsLeavesNothing(t *testing.T) {
 		t.Errorf("status %d, %v\n%s", status, err, &errs)
 	}
 }
+
+// TestFaultsDesign: a design that no chosen engine offers is a usage error. Without it the study would start a cluster, do
+// nothing, and succeed.
+func TestFaultsDesign(t *testing.T) {
+	data := dayOfData(t)
+	driver := func(scheme string, name design.Name) engine.Driver {
+		return engine.Driver{
+			Scheme: scheme, Place: engine.Remote, Abilities: []any{archive.Offer{Designs: map[design.Name][]flavour.Name{name: {flavour.ISORange}}}},
+			Server: &launch.Server{Nodes: []int{3}, Profiles: []launch.Profile{{Name: "tuned"}}, Find: func() error { return errors.New("no server is installed") }},
+		}
+	}
+	engines := engine.Registry{driver("one", design.Wide), driver("two", design.Document)}
+	for args, problem := range map[string]string{
+		"--design nosuch":                "--design nosuch is not offered by an engine with a cluster of 3 nodes",
+		"--design document":              "barograph lab install two",
+		"--engine one --design doc":      "--design doc is not offered by an engine",
+		"--engine one --design document": "--design document is not offered by one; choose one of wide",
+	} {
+		var errs bytes.Buffer
+		words := append([]string{"faults", data, "--out", filepath.Join(t.TempDir(), "x")}, strings.Fields(args)...)
+		e := &env{args: words, stdin: strings.NewReader(""), stdout: io.Discard, stderr: &errs, engines: engines}
+		status := execute(t.Context(), e)
+		if status == 0 || !strings.Contains(errs.String(), problem) || strings.Contains(problem, "offered") != (status == 2) {
+			t.Errorf("%s: status %d\n%s", args, status, &errs)
+		}
+	}
+}

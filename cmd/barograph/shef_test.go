@@ -125,7 +125,7 @@ func TestShefDecodeFilter(t *testing.T) {
 	got := bufio.NewReader(out)
 	want := []string{
 		"station,time,code,value,quality,duration,probability,created,revised,series,source,comment,product,file,line,center,issued,name,latitude,longitude,zone\n",
-		"AAA,2026-11-10T12:00:00Z,HGIRZZZ,1,Z,0,,,false,0,,,\"RR1LCH\",\"-\",5,KLCH,2026-11-10T18:13:00Z,\"Ann, Lake\",30.2,-93.2,C\n",
+		"AAA,2026-11-10T12:00:00Z,HGIRZZZ,1,Z,0,,,false,0,,,\"RR1LCH\",\"-\",5,KLCH,2026-11-10T18:13:00Z,\"Ann, Lake\",30.2,-93.2,\"C\"\n",
 		"X3080995,2026-11-10T12:00:00Z,YWHRZZZ,10,Z,1001,,,false,0,,,\"RR1LCH\",\"-\",7,KLCH,2026-11-10T18:13:00Z,,30.8,-99.5,\n",
 	}
 	for _, w := range want {

@@ -70,7 +70,7 @@ func TestRowsAsText(t *testing.T) {
 	}
 }
 
-// TestCopyAndOrder: Copy and SortedByText keep each row; SortedByText forgets the order alone.
+// TestCopyAndOrder: Copy and SortedByText keep each row. SortedByText only changes the order.
 func TestCopyAndOrder(t *testing.T) {
 	a := drawn(12)
 	var b Builder
@@ -194,7 +194,7 @@ func TestDigestOfEachValue(t *testing.T) {
 	if singleDifference(want, want, 1, 2) != -1 || singleDifference(want, want, 1, 1) != -1 {
 		t.Error("rows with several differences, or none, have no only difference")
 	}
-	// The lengths of texts and lists are in the digest, not their values alone.
+	// The digest also covers the lengths of texts and lists.
 	if a, b := rows([]string{"ab", "c"}, []int64{0, 0}, []float64{0, 0}), rows([]string{"a", "bc"}, []int64{0, 0}, []float64{0, 0}); a.Digest() == b.Digest() {
 		t.Error("ab, c has the digest of a, bc")
 	}

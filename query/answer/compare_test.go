@@ -33,10 +33,10 @@ func base() *Answer {
 
 func TestEqualAnswersAreProven(t *testing.T) {
 	for name, pair := range map[string][2]*Answer{
-		"same":         {base(), base()},
-		"minus zero":   {rows([]string{"a"}, []int64{1}, []float64{0}), rows([]string{"a"}, []int64{1}, []float64{math.Copysign(0, -1)})},
-		"another NaN":  {rows([]string{"a"}, []int64{1}, []float64{math.NaN()}), rows([]string{"a"}, []int64{1}, []float64{math.Float64frombits(0x7ff8000000000123)})},
-		"nothing asks": {rows(nil, nil, nil), rows(nil, nil, nil)},
+		"same":        {base(), base()},
+		"minus zero":  {rows([]string{"a"}, []int64{1}, []float64{0}), rows([]string{"a"}, []int64{1}, []float64{math.Copysign(0, -1)})},
+		"another NaN": {rows([]string{"a"}, []int64{1}, []float64{math.NaN()}), rows([]string{"a"}, []int64{1}, []float64{math.Float64frombits(0x7ff8000000000123)})},
+		"no rows":     {rows(nil, nil, nil), rows(nil, nil, nil)},
 	} {
 		p, err := Compare(pair[0], pair[1])
 		if err != nil || !p.Valid() || p.Rows() != pair[0].Rows || p.Digest() != pair[1].Digest() {
@@ -108,12 +108,12 @@ func TestCompareRefusesOtherShapes(t *testing.T) {
 	}
 }
 
-// Half a digest proves nothing, nor do the same values under other names.
+// Half of a digest proves nothing, and neither do the same values under other names.
 func TestDigestsAreComparedWhole(t *testing.T) {
 	d := base().Digest()
 	for name, got := range map[string]Digest{"high half": {Hi: d.Hi, Lo: d.Lo + 1}, "low half": {Hi: d.Hi + 1, Lo: d.Lo}} {
 		if p, err := CompareDigest(base(), got, 3); p.Valid() || err == nil {
-			t.Errorf("equal in the %s alone: %v, %v", name, p, err)
+			t.Errorf("equal only in the %s: %v, %v", name, p, err)
 		}
 	}
 	if p, err := CompareDigest(base(), d, 2); p.Valid() || err == nil {
@@ -122,7 +122,7 @@ func TestDigestsAreComparedWhole(t *testing.T) {
 	renamed := base()
 	renamed.Columns[2].Name = "oabar"
 	if renamed.Digest() == d {
-		t.Error("the digest does not hold the names")
+		t.Error("the digest does not cover the names")
 	}
 }
 

@@ -24,7 +24,7 @@ func only(l *answer.Loose, width int, by []int, offset, limit int) *answer.Expec
 	return answer.Expect(l, answer.Shape{Width: width, By: by, Offset: offset, Limit: limit})
 }
 
-// TestLooseValues: values are compared by their types, not by what they look like.
+// TestLooseValues: values are compared by their types, not only by their texts.
 func TestLooseValues(t *testing.T) {
 	noon := time.Date(2024, 7, 1, 12, 0, 0, 0, time.UTC)
 	type dec = answer.Decimal

@@ -6,8 +6,8 @@ import (
 	"github.com/barograph/barograph/query/question"
 )
 
-// The clock of a question filters times that its list or range admits.
-func TestMatcherKeepsToTheClock(t *testing.T) {
+// The TimeFilter of a question also restricts the times of its list or range.
+func TestMatcherTimeFilter(t *testing.T) {
 	const hour = 3600
 	day := int64(1546300800) // 2019-01-01 00:00
 	for name, valid := range map[string]question.Times{
@@ -19,7 +19,7 @@ func TestMatcherKeepsToTheClock(t *testing.T) {
 			clock question.TimeFilter
 			want  map[int64]bool // hours after the day, of lead 6
 		}{
-			{"no clock", question.TimeFilter{}, map[int64]bool{0: true, 6: true, 12: true}},
+			{"no filter", question.TimeFilter{}, map[int64]bool{0: true, 6: true, 12: true}},
 			{"valid hours", question.TimeFilter{ValidHour: []int{6, 18}}, map[int64]bool{0: false, 6: true, 12: false, 18: true}},
 			{"initial hours", question.TimeFilter{InitHour: []int{6}}, map[int64]bool{6: false, 12: true, 18: false}},
 			{"initial times", question.TimeFilter{Init: question.Times{List: []int64{day}}}, map[int64]bool{0: false, 6: true, 12: false}},
@@ -31,7 +31,7 @@ func TestMatcherKeepsToTheClock(t *testing.T) {
 				}
 			}
 			if m.Times(day+12*hour, 12*hour) {
-				t.Errorf("%s, %s: a lead that is not asked for matches", name, c.what)
+				t.Errorf("%s, %s: a lead that the question does not include matches", name, c.what)
 			}
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// What was compared one by one is proven only where all of it is right and some
-// of it was checked; the degree says how far.
+// Answers that were compared one by one are proven if all of them are correct and at least one was checked. The degree
+// reports what was compared.
 func TestCompareAll(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -26,7 +26,7 @@ func TestCompareAll(t *testing.T) {
 		{"a missing record", answer.Tally{Succeeded: 2, Found: 2, Missing: 1}, nil, "", false},
 		{"a failed operation", answer.Tally{Succeeded: 2, Found: 2, Failed: 1}, nil, "", false},
 		{"an error", answer.Tally{Succeeded: 2, Found: 2}, errors.New("x"), "", false},
-		{"the engine's word alone", answer.Tally{Succeeded: 2, Written: 2}, nil, "", false},
+		{"only acknowledgments of the engine", answer.Tally{Succeeded: 2, Written: 2}, nil, "", false},
 		{"nothing", answer.Tally{}, nil, "", false},
 	} {
 		p, err := answer.CompareAll(c.tally, c.failed)

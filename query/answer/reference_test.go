@@ -90,7 +90,7 @@ func TestClickBenchTiesHaveOneOrder(t *testing.T) {
 	}
 }
 
-func TestFirstValueStandsInTheReference(t *testing.T) {
+func TestReferenceKeepsTheFirstValue(t *testing.T) {
 	q := ask(t, "fcst_lead")
 	r := NewReference(q, q)
 	r.Add(records(t, []string{"A"}, []string{"P1"}, []int32{0, 6, 12}, []int64{0}, 1))

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestLoosen: each type of a driver becomes a value of the kind that it is compared as.
-func TestLoosen(t *testing.T) {
+// TestValueOf: a value of each type of a driver becomes a value of the kind in which it is compared.
+func TestValueOf(t *testing.T) {
 	at := time.Date(2024, 7, 1, 14, 0, 0, 250_000_000, time.FixedZone("", 7200))
 	whole, _ := new(big.Int).SetString("123456789012345678901234567890", 10)
 	for _, x := range []struct {
@@ -53,8 +53,8 @@ func TestLoosen(t *testing.T) {
 	}
 }
 
-// TestNear: when two values are equal, and by how much they differ otherwise.
-func TestNear(t *testing.T) {
+// TestApproxEqual: which values count as equal, and by how much they differ.
+func TestApproxEqual(t *testing.T) {
 	for _, x := range []struct {
 		a, b any
 		off  float64
@@ -121,8 +121,8 @@ func rowsOf(rows ...[]any) *Loose {
 	return l
 }
 
-// TestCutAndLast: how many rows tie at a limit, what tells them apart, and when reading may end.
-func TestCutAndLast(t *testing.T) {
+// TestLimitTies: how many rows tie at a limit, which column distinguishes them, and when a reader can stop.
+func TestLimitTies(t *testing.T) {
 	rows := func() *Loose {
 		return rowsOf([]any{1, "a", "x"}, []any{2, "b", "y"}, []any{2, "c", "y"}, []any{2, "d", "y"}, []any{3, "e", "y"})
 	}
@@ -151,7 +151,7 @@ func TestCutAndLast(t *testing.T) {
 	}
 }
 
-// TestDiffsOfLooseAnswers: what is said of answers that differ.
+// TestDiffsOfLooseAnswers: the messages about answers that differ.
 func TestDiffsOfLooseAnswers(t *testing.T) {
 	for name, x := range map[string]struct {
 		want, got     *Loose

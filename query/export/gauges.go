@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,7 +39,8 @@ func NewGauges(w io.Writer, format string, cell CellEncoder, sites Sites) (Gauge
 	case "csv":
 		return newGaugeText(w, gaugeCSVHead, (&gaugeCSV{cell, sites}).append), nil
 	case "shefit":
-		return newGaugeText(w, "", func(b []byte, _ *shef.Product, g *record.Gauge) []byte { return shef.AppendText(b, g) }), nil
+		appendText := func(b []byte, _ *shef.Product, g *record.Gauge) []byte { return shef.AppendText(b, g) }
+		return newGaugeText(w, "", appendText), nil
 	case "json":
 		b := bufio.NewWriter(w)
 		return &gaugeJSON{b, json.NewEncoder(b), sites}, nil
@@ -80,7 +82,8 @@ func (t *gaugeText) Write(r *shef.Result) error {
 func (t *gaugeText) Flush() error { return t.w.Flush() }
 func (t *gaugeText) Close() error { return t.w.Flush() }
 
-const gaugeTableHead = "station   time (UTC)           code     value         quality  duration  created (UTC)        rev  series  source    comment"
+const gaugeTableHead = "station   time (UTC)           code     value         quality  duration  created (UTC)        " +
+	"rev  series  source    comment"
 
 func appendGaugeTable(b []byte, _ *shef.Product, g *record.Gauge) []byte {
 	value, created := "missing", "-"
@@ -95,19 +98,14 @@ func appendGaugeTable(b []byte, _ *shef.Product, g *record.Gauge) []byte {
 		source = "-"
 	}
 	return fmt.Appendf(b, "%-8s  %s  %s  %-12s  %-7c  %04d      %-19s  %-3s  %-6d  %-8s  %s\n",
-		g.Station, utcText(g.Time), g.Code, value, g.Quality, g.Duration, created, yesNo(g.Revised), g.Series, source, g.Comment)
+		g.Station, utcText(g.Time), g.Code, value, g.Quality, g.Duration, created,
+		map[bool]string{true: "yes", false: "no"}[g.Revised], g.Series, source, g.Comment)
 }
 
 func utcText(t int64) string { return time.Unix(t, 0).UTC().Format(time.DateTime) }
 
-func yesNo(is bool) string {
-	if is {
-		return "yes"
-	}
-	return "no"
-}
-
-const gaugeCSVHead = "station,time,code,value,quality,duration,probability,created,revised,series,source,comment,product,file,line,center,issued,name,latitude,longitude,zone"
+const gaugeCSVHead = "station,time,code,value,quality,duration,probability,created,revised,series,source,comment," +
+	"product,file,line,center,issued,name,latitude,longitude,zone"
 
 type gaugeCSV struct {
 	cell  CellEncoder
@@ -130,7 +128,7 @@ func (c *gaugeCSV) append(b []byte, p *shef.Product, g *record.Gauge) []byte {
 	b = appendTime(fmt.Appendf(b, ",%d,%s,", g.Line, row.Center), row.Issued)
 	b = appendNumber(append(appendQuoted(append(b, ','), c.cell(row.Name)), ','), row.Latitude)
 	b = appendNumber(append(b, ','), row.Longitude)
-	return append(append(append(b, ','), row.Zone...), '\n')
+	return append(appendQuoted(append(b, ','), c.cell(row.Zone)), '\n')
 }
 
 func appendNumber(b []byte, v *float64) []byte {
@@ -152,14 +150,7 @@ func appendQuoted(b []byte, s string) []byte {
 	if s == "" {
 		return b
 	}
-	b = append(b, '"')
-	for i := range len(s) {
-		if s[i] == '"' {
-			b = append(b, '"')
-		}
-		b = append(b, s[i])
-	}
-	return append(b, '"')
+	return append(append(append(b, '"'), strings.ReplaceAll(s, `"`, `""`)...), '"')
 }
 
 // Gauge is a value as an object of JSON and a row of Parquet. Nil = missing, or not given.
@@ -240,7 +231,8 @@ type gaugeParquet struct {
 const rowGroup = 32 << 10 // rows
 
 func newGaugeParquet(w io.Writer, sites Sites) *gaugeParquet {
-	return &gaugeParquet{w: parquet.NewGenericWriter[Gauge](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(rowGroup)), sites: sites}
+	pw := parquet.NewGenericWriter[Gauge](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(rowGroup))
+	return &gaugeParquet{w: pw, sites: sites}
 }
 
 func (p *gaugeParquet) Write(r *shef.Result) error {
@@ -299,7 +291,10 @@ func ReadSites(r io.Reader, file string) (Sites, error) {
 			err = strconv.ErrRange
 		}
 		if err != nil {
-			return nil, &fault.Error{File: file, Line: n, Problem: "is not a row of stations", Err: err, Cure: "write an identifier of at most 8 characters, and degrees as 30.8 and -99.5"}
+			return nil, &fault.Error{
+				File: file, Line: n, Problem: "is not a row of stations", Err: err,
+				Cure: "write an identifier of at most 8 characters, and degrees as 30.8 and -99.5",
+			}
 		}
 		var id record.ID
 		copy(id[:], strings.ToUpper(row[lid]))
@@ -312,6 +307,9 @@ func degrees(text string) (*float64, error) {
 		return nil, nil //nolint:nilnil // not given
 	}
 	v, err := strconv.ParseFloat(text, 64)
+	if err == nil && !(math.Abs(v) <= 180) { // JSON has no NaN
+		err = strconv.ErrRange
+	}
 	return &v, err
 }
 
@@ -379,7 +377,8 @@ func (p *Product) Add(r *shef.Result) {
 }
 
 // ProductHead is the header line of the list of products.
-const ProductHead = "  lines  messages   values  missing     lost    nulls   errors  warnings  awips   heading                 product"
+const ProductHead = "  lines  messages   values  missing     lost    nulls   errors  warnings  awips   heading" +
+	"                 product"
 
 // Write writes a row of the list of products.
 func (p *Product) Write(w io.Writer, asJSON bool) error {

@@ -74,7 +74,10 @@ type gaugeImport struct {
 
 func (r *gaugeImport) readParquet(f *os.File) error {
 	bad := func(err error) error {
-		return &fault.Error{File: r.file, Problem: "is not a complete Parquet file of values", Err: err, Cure: "write it with barograph shef decode --format parquet"}
+		return &fault.Error{
+			File: r.file, Problem: "is not a complete Parquet file of values", Err: err,
+			Cure: "write it with barograph shef decode --format parquet",
+		}
 	}
 	rows, err := newParquetGauges(f)
 	if err != nil {
@@ -175,13 +178,19 @@ func (r *gaugeImport) readCSV(text io.Reader) error {
 	}
 	for _, required := range requiredColumns {
 		if !slices.Contains(head, required) {
-			return &fault.Error{File: r.file, Line: 1, Problem: "names no column " + required, Err: err, Cure: "begin with the line station,time,code,value, as barograph shef decode --format csv does"}
+			return &fault.Error{
+				File: r.file, Line: 1, Problem: "names no column " + required, Err: err,
+				Cure: "begin with the line station,time,code,value, as barograph shef decode --format csv does",
+			}
 		}
 	}
 	for r.line = 2; ; r.line++ {
 		cells, err := rows.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
+		}
+		if _, ok := errors.AsType[*csv.ParseError](err); err != nil && !ok { // the next row would have the same error
+			return &fault.Error{File: r.file, Line: r.line, Problem: "cannot be read", Err: err, Cure: "check the file"}
 		}
 		g := Gauge{Quality: "Z"}
 		for i := 0; i < len(cells) && err == nil; i++ {
@@ -233,7 +242,10 @@ func (g *Gauge) set(column, text string) (err error) {
 
 // convert passes the value of a row to each.
 func (r *gaugeImport) convert(row *Gauge) error {
-	g := record.Gauge{Time: row.Time.Unix(), Created: record.NoTime, Value: record.NoValue, Revised: row.Revised, Comment: strings.TrimSpace(row.Comment), Line: uint32(r.line)}
+	g := record.Gauge{
+		Time: row.Time.Unix(), Created: record.NoTime, Value: record.NoValue, Revised: row.Revised,
+		Comment: strings.TrimSpace(row.Comment), Line: uint32(r.line),
+	}
 	err := r.tables.Resolve(row.Code, &g)
 	if g.Code[2] == 'V' {
 		if g.Duration = int16(row.Duration); int32(g.Duration) != row.Duration {
@@ -249,8 +261,10 @@ func (r *gaugeImport) convert(row *Gauge) error {
 	if row.Created != nil {
 		g.Created = row.Created.Unix()
 	}
-	if len(row.Station) > len(g.Station) || len(row.Source) > len(g.Source) || len(row.Quality) != 1 {
-		err = errors.Join(err, fmt.Errorf("station %q, source %q, quality %q: too long or short", row.Station, row.Source, row.Quality))
+	if row.Station == "" || len(row.Station) > len(g.Station) || len(row.Source) > len(g.Source) || len(row.Quality) != 1 ||
+		row.Time.IsZero() || row.Time.Nanosecond() != 0 {
+		err = errors.Join(err, fmt.Errorf("station %q, time %q, source %q or quality %q is missing, too long or not in whole seconds",
+			row.Station, row.Time.Format(time.RFC3339Nano), row.Source, row.Quality))
 	} else {
 		copy(g.Station[:], row.Station)
 		copy(g.Source[:], row.Source)

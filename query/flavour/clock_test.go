@@ -8,7 +8,7 @@ import (
 	"github.com/barograph/barograph/query/question"
 )
 
-// plain is a dialect that has nothing of its own.
+// plain is a dialect with only the required functions.
 func plain() *Dialect {
 	return &Dialect{
 		Name:     "plain",
@@ -25,9 +25,9 @@ func plain() *Dialect {
 	}
 }
 
-// TestClockIsPhrased holds the conditions on hours and init times against their
-// text; every engine's dialect has its own in a golden file.
-func TestClockIsPhrased(t *testing.T) {
+// TestTimeFilter compares the conditions on hours and initialization times with their expected text. The text in each
+// engine's dialect is in a golden file.
+func TestTimeFilter(t *testing.T) {
 	q, err := question.Find("test_1")
 	if err != nil {
 		t.Fatal(err)

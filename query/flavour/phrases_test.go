@@ -43,7 +43,7 @@ func catalog(plainTimes bool, versions ...string) *design.Catalog {
 	return c
 }
 
-// ask is a question of a few words: times, leads, fields.
+// ask makes a question; change sets its times, leads and fields.
 func ask(t *testing.T, change func(q *question.Question)) *question.Question {
 	t.Helper()
 	lt, _ := record.TypeByName("SAL1L2")
@@ -53,8 +53,8 @@ func ask(t *testing.T, change func(q *question.Question)) *question.Question {
 	return q.InSubset("s")
 }
 
-// TestPhrases: each question in each flavour of each design, in a plain dialect and in one
-// that writes everything otherwise, is the text in testdata/phrases.txt.
+// TestPhrases: each question in each flavour of each design has the text in testdata/phrases.txt, in a plain dialect and
+// in one that replaces every default.
 func TestPhrases(t *testing.T) {
 	other := &Dialect{
 		Name: "other", NullsFirst: " NULLS FIRST", EmptyIsNull: true, MaxList: 2, List: [2]string{"[", "]"}, DocAnd: " AND ", MaterializeHint: " OFFSET 0",
@@ -116,17 +116,17 @@ func TestPhrases(t *testing.T) {
 		for _, n := range []design.Name{design.Normalized, design.Document, design.Wide} {
 			for _, f := range Names() {
 				for _, name := range sorted(questions) {
-					for _, held := range sorted(catalogs) {
-						if held != "VSDB" && (d != other || f != MetviewerSQL && f != Keys) || d == declared && n != design.Document {
+					for _, data := range sorted(catalogs) {
+						if data != "VSDB" && (d != other || f != MetviewerSQL && f != Keys) || d == declared && n != design.Document {
 							continue // what differs there is shown once
 						}
-						p, err := Build(d, n, f, questions[name], catalogs[held])
+						p, err := Build(d, n, f, questions[name], catalogs[data])
 						if errors.Is(err, ErrCannotExpress) {
 							continue
 						} else if err != nil {
 							t.Fatal(err)
 						}
-						fmt.Fprintf(&out, "# %s, %s, %s: %s (%s); leads %d, keys %q, %v\n%s\n\n", d.Name, n, f, name, held, p.LeadCoding, p.Keys, p.Args, p.Text)
+						fmt.Fprintf(&out, "# %s, %s, %s: %s (%s); leads %d, keys %q, %v\n%s\n\n", d.Name, n, f, name, data, p.LeadCoding, p.Keys, p.Args, p.Text)
 					}
 				}
 			}
@@ -176,7 +176,7 @@ func sorted[V any](m map[string]V) (keys []string) {
 	return keys
 }
 
-// TestCannotExpress: what a dialect does not offer is refused, and not put otherwise.
+// TestCannotExpress: a flavour that a dialect does not offer is an error, not another query.
 func TestCannotExpress(t *testing.T) {
 	d := plain()
 	d.Binary = nil
@@ -216,8 +216,30 @@ func TestLeads(t *testing.T) {
 	}
 }
 
-// TestNames: names of subsets survive an engine that does not tell capitals apart, and a
-// name that is cut keeps a digest of what it stands for.
+// TestLeadsOfHours: METviewer's table has whole hours for records of VSDB. A lead of 90 minutes is none of them, and not
+// the lead of 1 hour.
+func TestLeadsOfHours(t *testing.T) {
+	q := ask(t, func(q *question.Question) { q.Lead = []int32{5400, 7200} })
+	half := ask(t, func(q *question.Question) { q.Lead = []int32{5400} })
+	for _, c := range []struct {
+		q        *question.Question
+		versions []string
+		want     string
+	}{
+		{q, []string{"V01"}, "WHERE ld.fcst_lead IN (2)\n"},
+		{half, []string{"V01"}, "WHERE 1 = 0\n"},
+		{q, []string{"V12.0.0"}, "WHERE ld.fcst_lead IN (13000, 20000)\n"},
+		{half, []string{"V01", "V12.0.0"}, "(h.version = 'V01' AND 1 = 0\n       OR h.version <> 'V01' AND ld.fcst_lead IN (13000))"},
+	} {
+		p, err := Build(plain(), design.Normalized, SQL, c.q, catalog(true, c.versions...))
+		if err != nil || !strings.Contains(p.Text, c.want) {
+			t.Errorf("%v: %v, no %q in\n%s", c.versions, err, c.want, p.Text)
+		}
+	}
+}
+
+// TestNames: EscapeCase distinguishes subsets in an engine that ignores case, and a shortened name has a digest of the
+// full one.
 func TestNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"mv_gfs": "mv_gfs", "GFS": "^g^f^s", "a^b": "a^^b", "^A": "^^^a", "AZaz09": "^a^zaz09", "": "", "Ä^": "Ä^^", "@[`{": "@[`{",

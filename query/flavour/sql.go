@@ -257,14 +257,14 @@ func (p *builder) leadCodes(version, expr string, literal func(int64) string) []
 		return nil
 	}
 	codes := func(version string) string {
-		return oneOf(p.d, expr, p.q.Lead, func(s int32) string { return literal(design.LeadCode(version, s)) })
+		leads := lists.Filter(p.q.Lead, func(s int32) bool { return s%3600 == 0 || !design.LeadsInHours(version) })
+		if len(leads) == 0 { // a file of hours has no such lead
+			return "1 = 0"
+		}
+		return oneOf(p.d, expr, leads, func(s int32) string { return literal(design.LeadCode(version, s)) })
 	}
 	if !p.mixedLeads() {
-		first := ""
-		if len(p.facts.Versions) > 0 {
-			first = p.facts.Versions[0]
-		}
-		return []string{codes(first)}
+		return []string{codes(slices.Concat(p.facts.Versions, []string{""})[0])}
 	}
 	if p.d.Bytewise != nil {
 		version = p.d.Bytewise(version)

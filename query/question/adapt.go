@@ -1,6 +1,7 @@
 package question
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -33,26 +34,25 @@ func (q *Question) Adapt(before *Question, stats ...string) {
 		changed = append(changed, "other valid times")
 		q.setTimeValues()
 	}
-	newStats := len(stats) > 0 && (before.Drawing == nil || !isSubset(stats, before.Drawing.Stats))
+	newStats := slices.ContainsFunc(stats, func(s string) bool { return !before.hasStat(s) })
 	newPicture := q.pictureName() != before.pictureName() && (q.hasOwnLabels() || before.hasOwnLabels())
 	if len(changed) == 0 && !newStats && !newPicture {
 		return
 	}
-	if before.Drawing != nil && before.Drawing.Styles != nil && (newStats || newPicture || !reflect.DeepEqual(q.Drawing.Curves, before.Drawing.Curves)) {
+	d := *cmp.Or(q.Drawing, &Drawing{})
+	if before.Drawing != nil && before.Drawing.Styles != nil &&
+		(newStats || newPicture || !reflect.DeepEqual(d.Curves, before.Drawing.Curves)) {
 		changed = append(changed, "Barograph's own colors and intervals")
-		copied := *q.Drawing
-		copied.Styles, q.Drawing = nil, &copied
+		d.Styles = nil
 	}
-	q.Changed, q.Untitled = changed, true
-	if d := q.Drawing; d != nil {
-		copied := *d
-		if fields || newStats || newPicture {
-			copied.XLabel, copied.YLabel = "", ""
-		}
-		q.Drawing = &copied
-		if d.Picture == "scorecard" && d.Baseline != "" {
-			q.Title, q.Untitled = scorecardTitle(q.Header[record.Model], d.Baseline), false
-		}
+	if q.Changed, q.Untitled = changed, true; q.Drawing == nil {
+		return
+	}
+	if fields || newStats || newPicture {
+		d.XLabel, d.YLabel = "", ""
+	}
+	if q.Drawing = &d; d.Picture == "scorecard" && d.Baseline != "" {
+		q.Title, q.Untitled = scorecardTitle(q.Header[record.Model], d.Baseline), false
 	}
 }
 
@@ -68,17 +68,10 @@ func (q *Question) hasOwnLabels() bool {
 	return q.Drawing.ShowsLineType() || q.pictureName() == "revision"
 }
 
-func (q *Question) pictureName() string {
-	if q.Drawing == nil {
-		return ""
-	}
-	return q.Drawing.Picture
-}
+func (q *Question) pictureName() string { return cmp.Or(q.Drawing, &Drawing{}).Picture }
 
-func isSubset(some, all []string) bool {
-	return !slices.ContainsFunc(some, func(s string) bool {
-		return !slices.ContainsFunc(all, func(a string) bool { return strings.EqualFold(a, s) })
-	})
+func (q *Question) hasStat(name string) bool {
+	return q.Drawing != nil && slices.ContainsFunc(q.Drawing.Stats, func(s string) bool { return strings.EqualFold(s, name) })
 }
 
 // hoursOfLeads writes leads as Group does.
@@ -109,7 +102,7 @@ func (q *Question) setCurveValues(field string, values []string) {
 		var items [][]string
 		newIndex := make([]int, len(g.Values)) // by the index of an item in g.Values; −1 = removed
 		for k, item := range g.Values {
-			if newIndex[k] = -1; isSubset(item, values) {
+			if newIndex[k] = -1; !slices.ContainsFunc(item, func(v string) bool { return !slices.Contains(values, v) }) {
 				newIndex[k], items = len(items), append(items, item)
 			}
 		}
@@ -148,10 +141,7 @@ func (q *Question) remapDerived(all []Derived, i int, old Group, newIndex []int)
 
 // setTimeValues replaces the values of curves by valid time with the question's valid times.
 func (q *Question) setTimeValues() {
-	if q.Drawing == nil {
-		return
-	}
-	for _, g := range q.Drawing.Curves {
+	for _, g := range cmp.Or(q.Drawing, &Drawing{}).Curves {
 		if g.Field == "fcst_valid_beg" {
 			var values []string
 			if q.Valid.IsDiscrete() {

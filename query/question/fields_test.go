@@ -39,7 +39,9 @@ func randomDrawing(r *rand.Rand) *Drawing {
 	for _, field := range []string{"model", "fcst_lead", "obtype"}[:r.IntN(4)] {
 		g := Group{Field: field}
 		for range 1 + r.IntN(3) {
-			g.Values = append(g.Values, []string{pick(), pick()}[:1+r.IntN(2)])
+			if g.Values = append(g.Values, []string{pick(), pick()}[:1+r.IntN(2)]); field == "fcst_lead" {
+				g.Values[len(g.Values)-1] = []string{fmt.Sprint(r.IntN(400) - 12), fmt.Sprint(*float())}[:1+r.IntN(2)]
+			}
 		}
 		d.Curves = append(d.Curves, g)
 	}
@@ -96,7 +98,7 @@ func randomDrawing(r *rand.Rand) *Drawing {
 	return d
 }
 
-// randomOf is a question of which every field is set now and then.
+// randomOf makes a question that has each field in some of its calls.
 func randomOf(r *rand.Rand) *Question {
 	t, _ := record.TypeByName([]string{"SL1L2", "SAL1L2"}[r.IntN(2)])
 	pick := func() string { return awkward[r.IntN(len(awkward))] }
@@ -129,7 +131,7 @@ func randomOf(r *rand.Rand) *Question {
 	}
 	for f := range q.Header {
 		if r.IntN(4) == 0 {
-			q.Header[f] = append(list(2), pick())
+			q.Header[f] = Unique(append(list(2), pick()))
 		}
 	}
 	for _, hours := range []*[]int{&q.TimeFilter.ValidHour, &q.TimeFilter.InitHour} {
@@ -150,7 +152,7 @@ func randomOf(r *rand.Rand) *Question {
 	}
 	if t.Name == "SL1L2" && r.IntN(4) > 0 {
 		q.Drawing = randomDrawing(r)
-		for _, g := range q.Drawing.Curves { // series are of values that are asked for
+		for _, g := range q.Drawing.Curves { // the question includes the values of series
 			if err := q.addSeriesCondition(g); err != nil {
 				panic(err)
 			}
@@ -163,8 +165,7 @@ func randomOf(r *rand.Rand) *Question {
 	return q
 }
 
-// fieldsOf notes by path which fields of a value are set, and all that there are; what
-// comes from a table, a line type or a column, is one field.
+// fieldsOf records by path all fields of a value, and which of them are set. A line type or a column is one field.
 func fieldsOf(v reflect.Value, path string, set map[string]bool) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -190,8 +191,8 @@ func fieldsOf(v reflect.Value, path string, set map[string]bool) {
 	}
 }
 
-// TestEveryFieldIsWritten: whatever fields of a question are set, it is read as it was
-// written. A field that this test never sets, such as a new one, fails it.
+// TestEveryFieldIsWritten: a question is read as it was written, whichever of its fields are set. A field that this test
+// never sets, such as a new one, fails it.
 func TestEveryFieldIsWritten(t *testing.T) {
 	set := map[string]bool{}
 	for seed := range uint64(1000) {

@@ -15,8 +15,7 @@ import (
 
 var hourItem = regexp.MustCompile(`^([+-]?[0-9]+)(?:-([+-]?[0-9]+)/([+-]?[0-9]+))?$`)
 
-// FuzzParse: whatever the text, it is a question that can be asked, with the
-// leads that stand in it, or refused by an error with a cure.
+// FuzzParse: any text is a valid question with the leads that it names, or an error with a cure.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"name: x\nline_type: SL1L2\nwhere: {model: [GFS], vx_mask: [G2/NHX]}\nfcst_valid_beg: {first: 2019-01-01, last: 2019-01-02, step: 6h}\nfcst_lead: [24, 1h30m, 0-48/6]\ncolumns: [fbar]\norder_by: [fcst_lead]\n",
@@ -60,7 +59,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q, %q is read as %q, %q", plain.Name, plain.Title, q.Name, q.Title)
 		}
 		for _, item := range plain.Lead {
-			holds(t, q, item)
+			checkLeads(t, q, item)
 		}
 	})
 }
@@ -84,8 +83,8 @@ func same(t *testing.T, q *Question) {
 	}
 }
 
-// holds checks that the first and the last lead of an item in hours are asked for.
-func holds(t *testing.T, q *Question, item string) {
+// checkLeads checks that the question has the first and the last lead of an item in hours.
+func checkLeads(t *testing.T, q *Question, item string) {
 	t.Helper()
 	m := hourItem.FindStringSubmatch(item)
 	if m == nil {
@@ -102,7 +101,7 @@ func holds(t *testing.T, q *Question, item string) {
 	for _, h := range []*big.Int{&n[0], last} {
 		seconds := h.Mul(h, big.NewInt(3600))
 		if !seconds.IsInt64() || int64(int32(seconds.Int64())) != seconds.Int64() || !slices.Contains(q.Lead, int32(seconds.Int64())) {
-			t.Errorf("%q is asked without the lead of %s s: %d leads", item, seconds, len(q.Lead))
+			t.Errorf("%q lacks the lead of %s s: %d leads", item, seconds, len(q.Lead))
 		}
 	}
 }

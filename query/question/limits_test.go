@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestHostileYAML: what a few bytes ask for is refused before it is made.
+// TestHostileYAML: a text that requests too much memory is refused before anything is allocated.
 func TestHostileYAML(t *testing.T) {
 	bomb := "a0: &a0 [x, x, x, x, x, x, x, x, x]\n"
 	for i := 1; i < 12; i++ {

@@ -52,7 +52,7 @@ func ReadMix(path string) ([]*Question, []string, error) {
 	slices.SortStableFunc(m.qs, func(a, b *Question) int { return b.Weight - a.Weight })
 	if rare := m.qs[min(len(m.qs), MaxMixQuestions):]; len(rare) > 0 {
 		n := lists.Sum(slices.Values(lists.Map(rare, func(q *Question) int { return q.Weight })))
-		m.notes = append(m.notes, fmt.Sprintf("%d rarer questions, asked %d times, were omitted", len(rare), n))
+		m.notes = append(m.notes, fmt.Sprintf("%d rarer questions, which occur %d times, were omitted", len(rare), n))
 	}
 	return m.qs[:min(len(m.qs), MaxMixQuestions)], m.notes, nil
 }
@@ -88,7 +88,7 @@ func (m *mixReader) addPlot(file string) {
 
 // add counts a question. Questions that differ only in their drawing count as the same.
 func (m *mixReader) add(q *Question) {
-	key := fmt.Sprintf("%s %v %v %v %v", q.Type.Name, q.Header, q.Valid, q.Lead, q.TimeFilter)
+	key := fmt.Sprintf("%s %q %v %v %v", q.Type.Name, q.Header, q.Valid, q.Lead, q.TimeFilter)
 	if same := m.byConditions[key]; same != nil {
 		same.Weight++
 		return
@@ -104,12 +104,17 @@ var (
 	lineDataPattern = regexp.MustCompile(`(?i)\bFROM\b[^()]*\bline_data_(\w+)`)
 	wherePattern    = regexp.MustCompile(`(?is)\bWHERE\b(.*?)(?:\bGROUP\s+BY\b.*|\bORDER\s+BY\b.*|\bLIMIT\b.*|;.*|$)$`)
 	andPattern      = regexp.MustCompile(`(?i)\bAND\b`)
-	// alwaysTruePattern matches conditions that exclude no record: on missing values, the join, 1=1.
-	alwaysTruePattern = regexp.MustCompile(`(?i)!=|\bstat_header_id\b|^\s*1\s*=\s*1\s*$`)
-	statNamePattern   = regexp.MustCompile(`(?i)'(\w+)'\s+stat_name`)
+	// alwaysTruePattern matches conditions that METviewer adds to every statement: that a value is not missing, the join
+	// of the tables, 1=1.
+	alwaysTruePattern = regexp.MustCompile(`(?i)^[\s(]*(?:(?:\w+\.)?\w+\s*(?:!=|<>)\s*'?-9999'?|` +
+		`(?:\w+\.)?stat_header_id\s*=\s*(?:\w+\.)?stat_header_id|1\s*=\s*1)[\s)]*$`)
+	statNamePattern = regexp.MustCompile(`(?i)'(\w+)'\s+stat_name`)
+	// continuedPattern matches a text after which a line that begins with SELECT belongs to the same statement.
+	continuedPattern = regexp.MustCompile(`(?i)(?:\(|\bUNION(?:\s+(?:ALL|DISTINCT))?)\s*$`)
 )
 
-// maxStatement is the longest statement of a log that is read, in bytes.
+// maxStatement limits the statements of a log, in bytes. A longer one counts as unread, because a part of it would lack
+// conditions.
 const maxStatement = 1 << 20
 
 // readLog reads a list of plots, or the SQL statements of a log.
@@ -129,7 +134,9 @@ func (m *mixReader) readLog(path string, r *bufio.Reader) error {
 				text = filepath.Join(filepath.Dir(path), text)
 			}
 			m.addPlot(text)
-		case start != nil && (statement.Len() == 0 || logEntryPattern.MatchString(line)):
+		case start != nil && (statement.Len() == 0 || logEntryPattern.MatchString(line) ||
+			strings.TrimSpace(line[:start[0]]) == "" &&
+				!continuedPattern.MatchString(statement.String()[max(0, statement.Len()-40):])):
 			finish()
 			firstLine = n
 			statement.WriteString(line[start[0]:])
@@ -157,6 +164,9 @@ func (m *mixReader) addStatement(sql string, line int) {
 			continue
 		}
 		q, err := fromSQL(part, line)
+		if len(sql) >= maxStatement {
+			err = fmt.Errorf("line %d: the statement is longer than %d MiB", line, maxStatement>>20)
+		}
 		if err == nil {
 			m.add(q)
 			continue
@@ -212,10 +222,9 @@ func fromSQL(sql string, line int) (*Question, error) {
 func splitAnd(text string) (out []string) {
 	depth, quoted, between, begin := 0, false, false, 0
 	words := andPattern.FindAllStringIndex(text, -1)
-	for i := 0; i <= len(text); i++ {
-		if i == len(text) {
-			out = append(out, text[begin:])
-			break
+	for i := range len(text) {
+		for len(words) > 0 && words[0][0] < i {
+			words = words[1:]
 		}
 		switch c := text[i]; {
 		case c == '\'':
@@ -227,7 +236,7 @@ func splitAnd(text string) (out []string) {
 			depth--
 		case depth == 0 && len(text)-i > 7 && strings.EqualFold(text[i:i+7], "BETWEEN"):
 			between = true
-		case depth == 0 && slices.ContainsFunc(words, func(w []int) bool { return w[0] == i }):
+		case depth == 0 && len(words) > 0 && words[0][0] == i:
 			if between {
 				between = false
 				continue
@@ -236,5 +245,5 @@ func splitAnd(text string) (out []string) {
 			begin = i + len("AND")
 		}
 	}
-	return slices.DeleteFunc(out, func(c string) bool { return strings.TrimSpace(c) == "" })
+	return slices.DeleteFunc(append(out, text[begin:]), func(c string) bool { return strings.TrimSpace(c) == "" })
 }

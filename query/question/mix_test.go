@@ -35,7 +35,7 @@ const metexpressSQL = "select ld.fcst_lead as fcst_lead, sum(ld.total) as n0 fro
 	"and unix_timestamp(ld.fcst_valid_beg) <= '1561939140' and h.model='GFS' and h.vx_mask IN('G2/NHX') and unix_timestamp(ld.fcst_valid_beg)%(24*3600)/3600 IN('0','12') " +
 	"and h.fcst_lev IN('P500','P500=') and h.stat_header_id = ld.stat_header_id group by fcst_lead order by fcst_lead"
 
-// TestMixOfLogs: the day's questions, whichever log has them.
+// TestMixOfLogs: each kind of log gives the same questions.
 func TestMixOfLogs(t *testing.T) {
 	general := "/usr/sbin/mariadbd, Version: 10.11\n241122  9:50:24\t    12 Connect\tmv@localhost on mv\n\t\t    12 Query\t" + metviewerSQL +
 		"\t\t    12 Query\t" + metexpressSQL + "\n\t\t    13 Query\tSELECT 1\n241122  9:50:25\t    13 Query\t" + metexpressSQL + "\n\t\t    13 Quit\t\n" +
@@ -52,8 +52,8 @@ func TestMixOfLogs(t *testing.T) {
 			t.Errorf("%s: %d questions, %q, %v", what, len(qs), notes, err)
 			continue
 		}
-		if said := strings.Join(notes, "\n"); strings.Contains(said, "1 statements") != (what == "general") {
-			t.Errorf("%s: %s", what, said)
+		if text := strings.Join(notes, "\n"); strings.Contains(text, "1 statements") != (what == "general") {
+			t.Errorf("%s: %s", what, text)
 		}
 		for _, q := range qs {
 			h := q.Header
@@ -93,7 +93,7 @@ func TestNotesOfUnreadStatements(t *testing.T) {
 	}
 }
 
-// TestMixOfTimes: lists of times, and one end of a range alone.
+// TestMixOfTimes: lists of times, and a range with only one limit.
 func TestMixOfTimes(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "day.sql")
 	text := "SELECT 'ME' stat_name FROM stat_header h, line_data_sl1l2 ld WHERE h.model = 'GFS' AND ld.fcst_valid_beg IN ('2024-01-02 00:00:00', '2024-01-05')\n AND ld.fcst_init_beg >= '2023-12-31' AND fcst_lead IN (240000);\n"

@@ -84,8 +84,7 @@ func (q *Question) SetValidTimes(text string) error {
 		q.Valid = Times{}
 		return nil
 	}
-	t := parseTimesText(text)
-	valid, err := t.parse()
+	valid, err := parseTimesText(text).parse()
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package question
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -9,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/internal/fault"
@@ -18,6 +18,7 @@ import (
 	"github.com/barograph/barograph/stat"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
 )
 
 // drawingYAML is the YAML form of a Drawing.
@@ -91,61 +92,47 @@ func (i *bootstrapYAML) UnmarshalYAML(decode func(any) error) error {
 // values. A list within the list of values is one curve.
 type groupsYAML []Group
 
-func (s *groupsYAML) UnmarshalYAML(decode func(any) error) error {
-	var fields stringList
-	if decode(&fields) == nil {
-		for _, f := range fields {
-			*s = append(*s, Group{Field: f})
+func (s *groupsYAML) UnmarshalYAML(node ast.Node) error {
+	for _, item := range itemsOf(node) {
+		fields, ok := item.(ast.MapNode)
+		if !ok {
+			var field stringList
+			if err := field.UnmarshalYAML(item); err != nil {
+				return err
+			}
+			*s = append(*s, lists.Map(field, func(f string) Group { return Group{Field: f} })...)
+			continue
 		}
-		return nil
-	}
-	var all yaml.MapSlice
-	if several := []yaml.MapSlice(nil); decode(&several) == nil {
-		all = slices.Concat(several...)
-	} else if err := decode(&all); err != nil {
-		return err
-	}
-	for _, item := range all {
-		g := Group{Field: fmt.Sprint(item.Key)}
-		for _, v := range asList(item.Value) {
-			g.Values = append(g.Values, lists.Map(asList(v), func(one any) string { return fmt.Sprint(one) }))
+		for field := fields.MapRange(); field.Next(); {
+			g := Group{Field: field.Key().GetToken().Value}
+			for _, v := range itemsOf(field.Value()) {
+				var together stringList
+				err := together.UnmarshalYAML(v)
+				for i := 0; i < len(together) && err == nil; i++ {
+					together[i], err = normalGroupValue(g.Field, together[i])
+				}
+				if g.Values = append(g.Values, together); err != nil || len(together) == 0 {
+					return cmp.Or(err, errors.New("a list has an empty value"))
+				}
+			}
+			*s = append(*s, g)
 		}
-		*s = append(*s, g)
 	}
 	return nil
 }
 
-// asList returns a YAML list, or a list of one for a value without brackets.
-func asList(v any) []any {
-	if all, ok := v.([]any); ok {
-		return all
-	}
-	return []any{v}
-}
-
 // MarshalYAML writes the shortest of these forms.
 func (s groupsYAML) MarshalYAML() (any, error) {
-	var fields stringList
-	var all yaml.MapSlice
-	for _, g := range s {
-		fields = append(fields, g.Field)
-		values := lists.Map(g.Values, func(v []string) stringList { return v })
-		if all = append(all, yaml.MapItem{Key: g.Field, Value: values}); len(values) > 0 {
-			fields = nil
-		}
+	if !slices.ContainsFunc(s, func(g Group) bool { return len(g.Values) > 0 }) {
+		return stringList(lists.Map(s, func(g Group) string { return g.Field })).MarshalYAML()
 	}
-	if len(fields) == len(s) {
-		return fields.MarshalYAML()
+	fields := lists.Map(s, func(g Group) yaml.MapSlice {
+		return yaml.MapSlice{{Key: g.Field, Value: lists.Map(g.Values, func(v []string) stringList { return v })}}
+	})
+	if len(lists.Set(s, func(g Group) string { return g.Field })) < len(s) { // a map has no key twice
+		return fields, nil
 	}
-	seen, several := map[any]bool{}, []yaml.MapSlice(nil)
-	for _, item := range all {
-		seen[item.Key] = true
-		several = append(several, yaml.MapSlice{item})
-	}
-	if len(seen) < len(all) { // a map has no key twice
-		return several, nil
-	}
-	return all, nil
+	return slices.Concat(fields...), nil
 }
 
 // groupFields are the fields outside of the header that can make curves.
@@ -248,8 +235,9 @@ func (p *drawingYAML) derivedCurves(q *Question, d *Drawing) (all []Derived, err
 				return nil, fault.Unknown("derived "+curve.Op+" of "+q.Type.Name, name, statsOf(q.Type))
 			}
 		}
-		if curve.StatA != "" && len(d.Stats) > 0 && !slices.ContainsFunc(d.Stats, func(s string) bool { return strings.EqualFold(s, curve.StatA) }) {
-			return nil, &fault.Error{Setting: "derived " + curve.Op, Problem: "is drawn with " + curve.StatA + ", which the question does not draw", Cure: "add " + curve.StatA + " to stat"}
+		if drawn := (&Question{Drawing: d}); curve.StatA != "" && len(d.Stats) > 0 && !drawn.hasStat(curve.StatA) {
+			problem := "is drawn with " + curve.StatA + ", which the question does not draw"
+			return nil, &fault.Error{Setting: "derived " + curve.Op, Problem: problem, Cure: "add " + curve.StatA + " to stat"}
 		}
 		all = append(all, Derived{stat.Operation(curve.Op), curve.A, curve.B, curve.StatA, curve.StatB, curve.Style})
 	}
@@ -269,7 +257,7 @@ func parseValueConditions(t *record.LineType, texts []string) (all []ValueCondit
 		}
 		c, ok := t.Column(m[1])
 		v, err := strconv.ParseFloat(m[3], 64)
-		if !ok || c.Kind == record.Text || err != nil {
+		if !ok || c.Kind == record.Text || err != nil || math.IsNaN(v) {
 			return nil, bad
 		}
 		all = append(all, ValueCondition{m[1], m[2], v})
@@ -287,9 +275,7 @@ func (q *Question) SetPicture(name string) error {
 	if err := checkPicture(q.Type, name); err != nil {
 		return err
 	}
-	if q.Drawing == nil {
-		q.Drawing = NewDrawing(q.Type, DefaultStat(q.Type), "")
-	}
+	q.Drawing = cmp.Or(q.Drawing, NewDrawing(q.Type, DefaultStat(q.Type), ""))
 	q.Drawing.Picture = name
 	return nil
 }
@@ -326,10 +312,7 @@ func NewDrawing(t *record.LineType, name, axis string) *Drawing {
 // DefaultMethod is the default way to compute one value from many records: "overall" aggregates
 // their partial sums; for statistics that are read from columns it is "median".
 func DefaultMethod(t *record.LineType) string {
-	if IsDefaultStatFromColumn(t) {
-		return "median"
-	}
-	return "overall"
+	return map[bool]string{true: "median", false: "overall"}[IsDefaultStatFromColumn(t)]
 }
 
 // addSeriesCondition restricts q to the values of a series, unless q has a condition on that field.

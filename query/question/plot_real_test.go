@@ -14,9 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestRealPlotSpecs reads the 16 plot_specs that METviewer publishes and 16 older
-// ones, and holds what they become, and what of them is not supported, against
-// a golden file. All become questions.
+// TestRealPlotSpecs reads the 16 plot_specs that METviewer publishes and 16 older ones. It compares their questions, and
+// the notes on what is not supported, with a golden file. All of them become questions.
 func TestRealPlotSpecs(t *testing.T) {
 	root := os.Getenv("BAROGRAPH_DATA")
 	if root == "" {
@@ -32,7 +31,7 @@ func TestRealPlotSpecs(t *testing.T) {
 		t.Skip("no METviewer files: set BAROGRAPH_DATA to a folder with met/metviewer_xml")
 	}
 	var b strings.Builder
-	asked := 0
+	converted := 0
 	for _, file := range files {
 		spec, err := metviewer.ReadPlotSpec(file)
 		if err != nil {
@@ -41,17 +40,16 @@ func TestRealPlotSpecs(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%s\n", filepath.Base(file))
 		if describe(&b, spec) > 0 {
-			asked++
+			converted++
 		}
 	}
-	if len(files) != 32 || asked != 32 {
-		t.Errorf("%d files, %d of them become questions; want 32 and 32", len(files), asked)
+	if len(files) != 32 || converted != 32 {
+		t.Errorf("%d files, %d of them become questions; want 32 and 32", len(files), converted)
 	}
 	golden(t, "real_plots.golden", b.String())
 }
 
-// describe writes the questions of a spec and the notes on it; those that differ in
-// a fixed value alone are counted.
+// describe writes the questions of a spec and the notes on it. It counts questions that differ only in a fixed value.
 func describe(to *strings.Builder, spec *metviewer.PlotSpec) int {
 	qs, notes := FromPlots(spec)
 	var texts []string

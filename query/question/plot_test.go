@@ -11,7 +11,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// TestPlotsGolden holds the questions of a spec of our own against a golden file.
+// TestPlotsGolden compares the questions of a spec of this project with a golden file.
 func TestPlotsGolden(t *testing.T) {
 	spec, err := metviewer.ReadPlotSpec(filepath.Join("..", "..", "formats", "metviewer", "testdata", "plot.xml"))
 	if err != nil {
@@ -55,7 +55,7 @@ func TestPlotLeads(t *testing.T) {
 		{[]string{"60000", "120000", "3600000"}, []int32{6 * h, 12 * h, 360 * h}}, // MET
 		{[]string{"0", "3000", "13045"}, []int32{0, 1800, h + 30*60 + 45}},
 		{[]string{"0", "6", "24", "384"}, []int32{0, 6 * h, 24 * h, 384 * h}}, // VSDB
-		{[]string{"24", "100", "240000"}, []int32{24, 60, 24 * h}},            // one code tells the coding of all
+		{[]string{"24", "100", "240000"}, []int32{24, 60, 24 * h}},            // one code determines the coding of all
 		{[]string{"0"}, []int32{0}},
 	} {
 		var body strings.Builder
@@ -79,8 +79,8 @@ func TestNetCDFLevel(t *testing.T) {
 	}
 }
 
-// TestPlotsThatAreLeftOut: what changes the records and cannot be asked for
-// leaves the plot out and is named with its line.
+// TestPlotsThatAreLeftOut: a property that selects records and that no question can have omits the plot, and a note names
+// it with its line.
 func TestPlotsThatAreLeftOut(t *testing.T) {
 	fix := func(field, set string) string {
 		return rmse + byLead + "<plot_fix>\n<field name=\"" + field + "\"><set>" + set + "</set></field></plot_fix>"
@@ -109,15 +109,14 @@ func TestPlotsThatAreLeftOut(t *testing.T) {
 	}
 }
 
-func TestStarAloneIsAll(t *testing.T) {
+func TestStarIsAll(t *testing.T) {
 	qs, notes := plotOf(t, rmse+byLead+`<plot_fix><field name="vx_mask"><set><val>*</val></set></field></plot_fix>`)
 	if len(qs) != 1 || len(qs[0].Header[record.VxMask]) != 0 {
 		t.Errorf("%+v %v", qs, notes)
 	}
 }
 
-// TestFinishedStatistics: without agg_stat and calc_stat, METviewer reads what
-// MET wrote.
+// TestFinishedStatistics: without agg_stat and calc_stat, METviewer reads the statistics that MET wrote.
 func TestFinishedStatistics(t *testing.T) {
 	for name, want := range map[string]string{
 		"RMSE": "CNT rmse", "IQR": "CNT eiqr", "BCRMSE": "CNT bcmse", "GSS": "CTS gss", "ANOM_CORR": "CNT anom_corr", "VCNT_FBAR": "VCNT fbar",

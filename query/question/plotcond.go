@@ -3,6 +3,7 @@ package question
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -137,7 +138,7 @@ func timeLimits(field, op, value string) (first, last string, ok bool) {
 	var at int64
 	var err error
 	text := func(n int64) string { return time.Unix(n, 0).UTC().Format(time.DateTime) }
-	first, last = "1970-01-01 00:00:01", "9999-12-31 23:59:59"
+	first, last = "1900-01-01 00:00:00", "9999-12-31 23:59:59" // ClickHouse stores no earlier time
 	switch field {
 	case "fcst_valid_beg", "fcst_init_beg":
 		at, err = ParseTime(value)
@@ -177,9 +178,5 @@ func literals(text string) (values []string, ok bool) {
 
 func isKnownField(field string) bool {
 	_, header := record.FieldByName(field)
-	switch field {
-	case "fcst_lead", "fcst_valid_beg", "fcst_init_beg", "valid_hour", "init_hour":
-		return true
-	}
-	return header
+	return header || slices.Contains(groupFields, field)
 }

@@ -1,9 +1,9 @@
 package question
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -191,7 +191,7 @@ func (b *builder) fillDrawing() {
 	case len(p.Agg) > 0 || p.Template == "taylor_plot" || p.CardSums || p.Template == "ens_ss" || p.Roc != "":
 		d.Method = "overall"
 		if p.BootRepl > 1 {
-			d.Replicates, d.Seed, d.Confidence = p.BootRepl, p.BootSeed, 1-p.Alpha
+			d.Replicates, d.Seed = p.BootRepl, p.BootSeed
 			if d.BootCI = p.BootCI; p.SingleRecords {
 				d.Block = 1
 			}
@@ -203,10 +203,7 @@ func (b *builder) fillDrawing() {
 	default:
 		d.Method = "median"
 	}
-	if d.Confidence == 0 {
-		d.Confidence = 1 - p.Alpha
-	}
-	d.NoVIF, d.EquivalenceBounds = p.NoVIF, [2]*float64{p.EqLow, p.EqHigh}
+	d.Confidence, d.NoVIF, d.EquivalenceBounds = 1-p.Alpha, p.NoVIF, [2]*float64{p.EqLow, p.EqHigh}
 	if d.Picture == "scorecard" {
 		b.drawScorecard()
 	} else {
@@ -269,8 +266,8 @@ func (b *builder) addCurves(f metviewer.Field) error {
 	return b.addCondition(all, all.List)
 }
 
-// netCDFLevel matches a level such as 0,*,* or (0,*,*), which MET writes into its files. METviewer reads its asterisks as a
-// pattern, which this level itself matches.
+// netCDFLevel matches a level such as 0,*,* or (0,*,*), which MET writes into its files. METviewer reads its asterisks as
+// a pattern, which this level itself matches.
 var netCDFLevel = regexp.MustCompile(`^\(?(\d+|\*)(,(\d+|\*))+\)?$`)
 
 // addCondition adds the condition that a field has one of some values, or is within a range.
@@ -281,8 +278,9 @@ func (b *builder) addCondition(f metviewer.Field, values []string) error {
 			return nil // all
 		}
 		if f.Name == "fcst_var" && strings.HasPrefix(values[i], "PROB(") { // see HasPattern
-			b.q.Header[record.FcstVar] = values
-			return nil
+			var err error
+			b.q.Header[record.FcstVar], err = intersect(b.q.Header[record.FcstVar], parsePlotTexts, f, values)
+			return err
 		}
 		return fmt.Errorf("line %d: %s: the pattern %q is not supported: write the values out", f.Line, f.Name, values[i])
 	}
@@ -310,16 +308,19 @@ func (b *builder) addCondition(f metviewer.Field, values []string) error {
 	return err
 }
 
-// intersect returns the values that satisfy both an earlier condition on a field and a new one.
+// intersect returns the values that satisfy both an earlier condition on a field and a new one. No values mean no
+// condition.
 func intersect[T comparable](
 	old []T, parse func(metviewer.Field, []string) ([]T, error), f metviewer.Field, values []string,
 ) ([]T, error) {
 	now, err := parse(f, values)
-	if err != nil || len(old) == 0 {
+	switch {
+	case err != nil || len(old) == 0:
 		return now, err
+	case len(now) == 0:
+		return old, nil
 	}
-	now = slices.DeleteFunc(slices.Clone(now), func(v T) bool { return !slices.Contains(old, v) })
-	if len(now) == 0 && len(values) > 0 {
+	if now = lists.Filter(now, func(v T) bool { return slices.Contains(old, v) }); len(now) == 0 {
 		return nil, contradiction(f)
 	}
 	return now, nil
@@ -342,8 +343,10 @@ func (b *builder) intersectTimes(old Times, f metviewer.Field, values []string) 
 		b.parsedTimes[&values[0]] = now
 	}
 	switch {
-	case err != nil || old.IsAll() || now.IsAll():
+	case err != nil || old.IsAll():
 		return now, err
+	case now.IsAll():
+		return old, nil
 	case now.IsDiscrete() || old.IsDiscrete():
 		list, other := now, old
 		if !list.IsDiscrete() {
@@ -368,9 +371,7 @@ func parsePlotTexts(f metviewer.Field, values []string) ([]string, error) {
 
 // groupValue writes a value of a series as Group does.
 func groupValue(f metviewer.Field, value string) (string, error) {
-	one := []string{value}
-	switch f.Name {
-	case "fcst_lead":
+	if f.Name == "fcst_lead" {
 		// The other codes of the list determine the unit: see parsePlotLeads.
 		leads, err := parsePlotLeads(metviewer.Field{Name: f.Name, Line: f.Line}, f.List)
 		if err != nil || len(leads) == 0 {
@@ -378,18 +379,27 @@ func groupValue(f metviewer.Field, value string) (string, error) {
 		}
 		seconds, err := leadSeconds(f, value, isHHMMSS(f.List))
 		return strconv.FormatFloat(float64(seconds)/3600, 'g', -1, 64), err
-	case "valid_hour", "init_hour":
-		hs, err := parsePlotHours(metviewer.Field{Name: f.Name, Line: f.Line}, one)
-		if err != nil {
-			return "", err
+	}
+	text, err := normalGroupValue(f.Name, value)
+	if err != nil {
+		return "", fmt.Errorf("line %d: %s: %w", f.Line, f.Name, err)
+	}
+	return text, nil
+}
+
+// normalGroupValue writes a value of a field as Group does: hours without leading zeros, times in one form.
+func normalGroupValue(field, value string) (string, error) {
+	switch field {
+	case "fcst_lead", "valid_hour", "init_hour":
+		hours, err := strconv.ParseFloat(value, 64)
+		isHourOfDay := hours == math.Trunc(hours) && hours >= 0 && hours <= 23
+		if err != nil || field != "fcst_lead" && !isHourOfDay {
+			return "", fmt.Errorf("%q is not a number of hours", value)
 		}
-		return strconv.Itoa(hs[0]), nil
+		return strconv.FormatFloat(hours, 'g', -1, 64), nil
 	case "fcst_valid_beg", "fcst_init_beg":
 		t, err := ParseTime(value)
-		if err != nil {
-			return "", fmt.Errorf("line %d: %s: %w", f.Line, f.Name, err)
-		}
-		return formatGroupTime(t), nil
+		return formatGroupTime(t), err
 	}
 	return value, nil
 }
@@ -441,10 +451,8 @@ func leadSeconds(f metviewer.Field, code string, isHHMMSS bool) (int32, error) {
 }
 
 func parsePlotTimes(f metviewer.Field, values []string) (Times, error) {
-	t := timesYAML{List: values, First: f.First, Last: f.Last}
-	out, err := t.parse()
+	out, err := timesYAML{List: values, First: f.First, Last: f.Last}.parse()
 	if err == nil {
-		out.List = slices.Compact(out.List)
 		err = out.Check()
 	}
 	if err != nil {
@@ -456,19 +464,15 @@ func parsePlotTimes(f metviewer.Field, values []string) (Times, error) {
 func parsePlotHours(f metviewer.Field, values []string) ([]int, error) {
 	var hs []int
 	if f.First != "" {
-		one := metviewer.Field{Name: f.Name, Line: f.Line}
-		first, err := parsePlotHours(one, []string{f.First})
-		last, err2 := parsePlotHours(one, []string{f.Last})
-		if err = cmp.Or(err, err2); err != nil {
-			return nil, err
-		}
-		for h := first[0]; h <= last[0]; h++ {
-			hs = append(hs, h)
-		}
-		if len(hs) == 0 {
+		first, _ := strconv.Atoi(f.First) // the loop over the values reports an error
+		last, _ := strconv.Atoi(f.Last)
+		if first > last {
 			return nil, contradiction(f)
 		}
-		return hs, nil
+		values = []string{f.First, f.Last}
+		for h := max(first, 0); h < min(last, 24); h++ {
+			values = append(values, strconv.Itoa(h))
+		}
 	}
 	for _, v := range values {
 		h, err := strconv.Atoi(v)

@@ -13,7 +13,7 @@ import (
 
 const series = `<template>series_plot.R_tmpl</template>`
 
-// specOf parses a whole plot_spec.
+// specOf parses a complete plot_spec.
 func specOf(t *testing.T, body string) (qs []*Question, notes []string) {
 	t.Helper()
 	spec, err := metviewer.ParsePlotSpec("p.xml", []byte("<plot_spec>"+body+"</plot_spec>"))
@@ -27,8 +27,7 @@ func specOf(t *testing.T, body string) (qs []*Question, notes []string) {
 	return qs, append(notes, more...)
 }
 
-// TestGroups: A:B are two values and one curve, A,B is one value; date-times
-// hold colons themselves.
+// TestGroups: A:B has two values and is one curve, A,B is one value. The colons of date-times separate nothing.
 func TestGroups(t *testing.T) {
 	qs, notes := plotOf(t, rmse+byLead+`<series1><field name="model"><val>A:B</val><val>C,D</val></field></series1>
 		<plot_fix><field name="fcst_valid_beg"><set><val>2019-01-01 00:00:00:2019-01-02 12:00:00</val></set></field></plot_fix>`)
@@ -79,7 +78,7 @@ func TestDatesOfPlots(t *testing.T) {
 	}
 }
 
-// TestConditions: what of plot_cond a question can hold.
+// TestConditions: which conditions of plot_cond a question can have.
 func TestConditions(t *testing.T) {
 	for cond, want := range map[string]string{
 		"h.model = 'GFS'": "[GFS]", "AND BINARY h.model IN ('GFS', 'ECM') and ld.fcst_lead = 240000": "[GFS ECM][86400]",
@@ -128,7 +127,7 @@ func TestInheritance(t *testing.T) {
 	}
 }
 
-// TestTemplates: what is asked where the template, not the plot, says what is drawn.
+// TestTemplates: the questions of templates that determine the statistics of a plot.
 func TestTemplates(t *testing.T) {
 	fix := `<plot_fix><field name="fcst_var"><set name="v"><val>APCP</val></set></field></plot_fix><series1><field name="model"><val>A</val></field></series1>`
 	for body, want := range map[string]string{
@@ -165,7 +164,7 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
-// TestDerivedAndIntervals: what is to be computed stands in the drawing.
+// TestDerivedAndIntervals: the drawing has the derived curves and the intervals.
 func TestDerivedAndIntervals(t *testing.T) {
 	qs, notes := plotOf(t, `<dep><dep1><fcst_var name="TMP"><stat>RMSE</stat></fcst_var></dep1><dep2><fcst_var name="TMP"><stat>ME</stat></fcst_var></dep2></dep>`+byLead+`
 		<series1><field name="model"><val>A</val><val>B:C</val></field></series1><series2><field name="model"><val>A</val></field></series2>
@@ -190,8 +189,8 @@ func TestDerivedAndIntervals(t *testing.T) {
 	}
 }
 
-// TestDerivedOfTwoStatistics: each side keeps its statistic, and what cannot be
-// computed as the plot asks is refused by its name.
+// TestDerivedOfTwoStatistics: each side keeps its statistic. A derived curve that cannot be computed as the plot requests
+// is refused by its name.
 func TestDerivedOfTwoStatistics(t *testing.T) {
 	const two = `<dep><dep1><fcst_var name="TMP"><stat>ME</stat><stat>RMSE</stat></fcst_var><fcst_var name="HGT"><stat>RMSE</stat></fcst_var></dep1></dep>
 		<series1><field name="model"><val>A</val><val>B</val></field></series1>` + byLead
@@ -225,7 +224,7 @@ func TestDerivedOfTwoStatistics(t *testing.T) {
 	}
 }
 
-// TestMisspelt: what no plot has is reported with what was perhaps meant.
+// TestMisspelt: an unknown name is reported with a similar one.
 func TestMisspelt(t *testing.T) {
 	const dep, sums, by = `<dep><dep1><fcst_var name="HGT"><stat>RMSE</stat></fcst_var></dep1></dep>`, `<agg_stat><agg_sl1l2>true</agg_sl1l2></agg_stat>`, `<indep name="fcst_lead"/>`
 	for plot, want := range map[string]string{

@@ -107,11 +107,11 @@ func (b *builder) formatTag(name, value, query string) string {
 
 func formatThreshold(value, units, format, symbol string) string {
 	m := thresholdPattern.FindStringSubmatch(value)
-	n, err := 0.0, error(nil)
-	if m != nil {
-		n, err = strconv.ParseFloat(m[2], 64)
+	if m == nil {
+		return value
 	}
-	if m == nil || err != nil {
+	n, err := strconv.ParseFloat(m[2], 64)
+	if err != nil {
 		return value
 	}
 	sign, number := m[1], m[2]

@@ -1,9 +1,11 @@
 package question
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -113,15 +115,9 @@ func PlotXML(q *Question, seed uint64) ([]byte, error) {
 		*elements = append(*elements, newElementXML(sums+"_"+strings.ToLower(q.Type.Name), true))
 	}
 	if d.Method == "overall" {
-		if d.Seed != nil {
-			seed = *d.Seed
-		}
-		ci := d.BootCI
-		if ci == "" {
-			ci = "perc"
-		}
-		p.Agg = append(p.Agg, newElementXML("boot_repl", max(d.Replicates, 1)), newElementXML("boot_random_seed", seed),
-			newElementXML("boot_ci", ci), newElementXML("circular_block_bootstrap", d.Block != 1))
+		p.Agg = append(p.Agg, newElementXML("boot_repl", max(d.Replicates, 1)),
+			newElementXML("boot_random_seed", *cmp.Or(d.Seed, &seed)), newElementXML("boot_ci", cmp.Or(d.BootCI, "perc")),
+			newElementXML("circular_block_bootstrap", d.Block != 1))
 	}
 	styles := d.Styles
 	if d.Replicates > 0 && styles == nil {
@@ -181,12 +177,18 @@ func (q *Question) unsupportedByPlotXML() string {
 	case strings.Contains(strings.Join(append(q.MoreSubsets, q.Subset), ""), ","):
 		return "a subset whose name has a comma"
 	}
-	for _, g := range d.Curves { // METviewer reads a value with a colon as several values
-		_, isHeader := record.FieldByName(g.Field)
-		for _, v := range slices.Concat(g.Values...) {
-			if isHeader && strings.Contains(v, ":") {
-				return g.Field + " " + v + ", a value with a colon, in a curve"
+	for f := range record.NumFields {
+		values := slices.Clone(q.Header[f])
+		for _, g := range d.Curves {
+			if g.Field == f.String() {
+				values = append(values, slices.Concat(g.Values...)...)
 			}
+		}
+		isSeveral := func(v string) bool { // METviewer reads it as several values
+			return strings.Contains(v, ":") || f != record.FcstVar && strings.Contains(v, "*") && !netCDFLevel.MatchString(v)
+		}
+		if i := slices.IndexFunc(values, isSeveral); i >= 0 && (f != record.FcstVar || d.ShowsLineType()) {
+			return f.String() + " " + values[i] + ", a value with a colon or an asterisk"
 		}
 	}
 	return ""
@@ -232,7 +234,7 @@ func (q *Question) MetviewerValues(field string, values []string) []string {
 		case field == "valid_hour" || field == "init_hour":
 			out[i] = fmt.Sprintf("%02d", int(n))
 		case field == "fcst_lead" && !vsdb:
-			s := int(n*3600 + 0.5)
+			s := int(math.Round(n * 3600))
 			out[i] = strconv.Itoa(s/3600*10000 + s/60%60*100 + s%60)
 		}
 	}

@@ -19,7 +19,7 @@ func FromURLQuery(v url.Values) (*Question, error) {
 	q, d := &Question{}, &Drawing{}
 	for key, values := range v {
 		if f, ok := record.FieldByName(key); ok {
-			q.Header[f] = values
+			q.Header[f] = Unique(values)
 			continue
 		}
 		if len(values) != 1 {
@@ -65,8 +65,7 @@ func (q *Question) setURLKey(d *Drawing, key, value string) (err error) {
 	case "fcst_valid_beg":
 		err = q.SetValidTimes(value)
 	case "fcst_init_beg":
-		t := parseTimesText(value)
-		q.TimeFilter.Init, err = t.parse()
+		q.TimeFilter.Init, err = parseTimesText(value).parse()
 	case "fcst_lead":
 		err = q.SetLeads(value)
 	case "valid_hour":
@@ -102,7 +101,8 @@ func parseHourList(text string) (hs []int, err error) {
 		}
 		hs = append(hs, h)
 	}
-	return hs, nil
+	slices.Sort(hs)
+	return slices.Compact(hs), nil
 }
 
 // URLQuery writes a question as FromURLQuery reads it, without its columns and their order. Where a
@@ -114,29 +114,24 @@ func URLQuery(q *Question) url.Values {
 			v[f.String()] = q.Header[f]
 		}
 	}
-	put := func(key string, words []string) {
-		if len(words) > 0 {
-			v.Set(key, strings.Join(words, ","))
+	put := func(key string, words ...string) {
+		if text := strings.Join(words, ","); text != "" {
+			v.Set(key, text)
 		}
 	}
-	put("fcst_valid_beg", q.Valid.formatItems())
-	put("fcst_init_beg", q.TimeFilter.Init.formatItems())
-	put("fcst_lead", FormatLeads(q.Lead))
-	put("valid_hour", lists.Map(q.TimeFilter.ValidHour, strconv.Itoa))
-	put("init_hour", lists.Map(q.TimeFilter.InitHour, strconv.Itoa))
+	put("fcst_valid_beg", q.Valid.formatItems()...)
+	put("fcst_init_beg", q.TimeFilter.Init.formatItems()...)
+	put("fcst_lead", FormatLeads(q.Lead)...)
+	put("valid_hour", lists.Map(q.TimeFilter.ValidHour, strconv.Itoa)...)
+	put("init_hour", lists.Map(q.TimeFilter.InitHour, strconv.Itoa)...)
 	if d := q.Drawing; d != nil {
-		put("series", lists.Map(d.Curves, func(g Group) string { return g.Field }))
-		put("stat", d.Stats)
-		for key, value := range map[string]string{"picture": d.Picture, "axis": d.Axis, "minus": d.Baseline} {
-			if value != "" {
-				v.Set(key, value)
-			}
-		}
-		for key, on := range map[string]bool{"event_equal": d.EventEqual, "equal_places": d.EqualizeAcrossAxis} {
-			if on {
-				v.Set(key, "true")
-			}
-		}
+		put("series", lists.Map(d.Curves, func(g Group) string { return g.Field })...)
+		put("stat", d.Stats...)
+		put("picture", d.Picture)
+		put("axis", d.Axis)
+		put("minus", d.Baseline)
+		put("event_equal", map[bool]string{true: "true"}[d.EventEqual])
+		put("equal_places", map[bool]string{true: "true"}[d.EqualizeAcrossAxis])
 	}
 	return v
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/barograph/barograph/formats/metviewer"
 )
 
-// TestQuery: what is asked comes back from a query string, of the seven cases in
-// fewer than 600 characters.
+// TestQuery: a query string gives the same question again; those of the seven cases have fewer than 600 characters.
 func TestQuery(t *testing.T) {
 	cases, err := Cases()
 	if err != nil {
@@ -56,7 +55,7 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-// TestPicturesAsPlots: a picture comes back from METviewer's plot XML.
+// TestPicturesAsPlots: METviewer's plot XML of a picture gives the same question again.
 func TestPicturesAsPlots(t *testing.T) {
 	for name, types := range LineTypesOfPictures() {
 		if types == nil {
@@ -104,7 +103,7 @@ func TestPicturesAsPlots(t *testing.T) {
 	}
 }
 
-// TestPlotXMLRefuses: what a plot_spec cannot express is refused by name.
+// TestPlotXMLRefuses: the error names the property that a plot_spec cannot express.
 func TestPlotXMLRefuses(t *testing.T) {
 	float := 0.5
 	for want, change := range map[string]func(d *Drawing){
@@ -114,7 +113,7 @@ func TestPlotXMLRefuses(t *testing.T) {
 		"differences of curves":                 func(d *Drawing) { d.Baseline = "A" },
 		"conditions on values of what is drawn": func(d *Drawing) { d.ValueConditions = []ValueCondition{{"total", ">", float}} },
 		"cases that are the same at all places": func(d *Drawing) { d.EqualizeAcrossAxis = true },
-		"a value with a colon, in a curve":      func(d *Drawing) { d.Curves = []Group{{Field: "model", Values: [][]string{{"A:B"}}}} },
+		"a value with a colon":                  func(d *Drawing) { d.Curves = []Group{{Field: "model", Values: [][]string{{"A:B"}}}} },
 		"a drawing that depends on its answer":  func(d *Drawing) { d.Curves = []Group{{Field: "model"}} },
 		"a picture scorecard of SL1L2":          func(d *Drawing) { d.Picture = "scorecard" },
 	} {

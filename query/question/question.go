@@ -34,9 +34,9 @@ type Question struct {
 	Columns    []Column                   // columns of the answer
 	Order      []Column                   // header fields and times only
 
-	// Mean names a statistic, such as ANOM_CORR. The answer then has one row for each combination of
-	// values of the GroupingColumns, in any order, and RecordsColumn, DefinedColumn and MeanColumn after these. "" = one
-	// row for each record.
+	// Mean names a statistic, such as ANOM_CORR. The answer then has one row for each combination of values of the
+	// GroupingColumns, in any order, and the columns RecordsColumn, DefinedColumn and MeanColumn after these. "" = one row
+	// for each record.
 	Mean string
 
 	Drawing *Drawing // how the answer is drawn; nil = the default of its line type
@@ -99,6 +99,9 @@ func (q *Question) Check() error {
 	}
 	if len(q.Columns) == 0 {
 		return bad("columns", "is empty", "name header fields, times or columns of "+q.Type.Name)
+	}
+	if q.Mean != "" && len(q.GroupingColumns()) == 0 {
+		return bad("columns", "names no column to group by", "name header fields, or fcst_lead")
 	}
 	if err := q.Valid.Check(); err != nil {
 		return bad("fcst_valid_beg", err.Error(), "give a list of times, or first, last and step")

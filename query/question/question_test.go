@@ -106,7 +106,7 @@ func TestTieCompletesTheOrder(t *testing.T) {
 	names := map[string]bool{}
 	for _, c := range append(q.Order, q.TieBreakers()...) {
 		if names[c.Name] {
-			t.Errorf("%s stands twice", c.Name)
+			t.Errorf("%s occurs twice", c.Name)
 		}
 		names[c.Name] = true
 	}
@@ -122,7 +122,7 @@ func TestTieCompletesTheOrder(t *testing.T) {
 	}
 }
 
-// TestShortForms: what is written shortly means what is written out.
+// TestShortForms: the short forms of YAML give the same question as the long ones.
 func TestShortForms(t *testing.T) {
 	long := `
 name: x
@@ -177,7 +177,7 @@ fcst_lead: 0-12/6, 24, 1h30m
 	}
 }
 
-// TestDrawings: how an answer is drawn is said in YAML, and written back.
+// TestDrawings: YAML describes the drawing, and is written again.
 func TestDrawings(t *testing.T) {
 	base := "name: x\nline_type: "
 	for _, c := range []struct {
@@ -219,7 +219,7 @@ func TestDrawings(t *testing.T) {
 	}
 }
 
-// TestWritten: the cases of NOAA, and a plot's questions, are written as they are read.
+// TestWritten: the cases of NOAA and the questions of a plot are read as they were written.
 func TestWritten(t *testing.T) {
 	qs, err := Cases()
 	if err != nil {

@@ -2,8 +2,7 @@ package question
 
 import "testing"
 
-// TestSpans: a step of minutes is not cut short (10m was written as 1), and leads
-// of a URL stand as ranges.
+// TestSpans: a step of minutes is written completely (an earlier version wrote 10m as 1), and URLs have ranges of leads.
 func TestSpans(t *testing.T) {
 	for seconds, want := range map[int64]string{600: "10m", 1800: "30m", 21600: "6h", 72000: "20h", 5400: "1h30m", 30: "30s", 86400: "24h"} {
 		if got := formatDuration(seconds); got != want {

@@ -85,8 +85,6 @@ func (t *Times) Contains(v int64) bool {
 // Check returns an error if the set is inconsistent or too large.
 func (t *Times) Check() error {
 	switch {
-	case len(t.List) > 0 && (t.First != 0 || t.Last != 0 || t.Step != 0):
-		return errors.New("has both a list and a range")
 	case !slices.IsSorted(t.List):
 		return errors.New("is not ascending")
 	case t.Last < t.First:

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// summary is what of questions the plot decides.
+// summary lists the properties of questions that their plot determines.
 func summary(qs []*Question) string {
 	var out []string
 	for _, q := range qs {
@@ -47,7 +47,7 @@ func summary(qs []*Question) string {
 func TestVariantsOfPlots(t *testing.T) {
 	const lists = `<date_list name="days"><start>20190101</start><end>20190103</end><inc>86400</inc><format>yyyyMMdd</format></date_list>
 		<date_list name="quoted"><start>20190101_060000</start><end>20190101_180000</end><inc>43200</inc><format>yyyyMMdd'_'HHmmss</format></date_list>
-		<date_list name="held"><start>2019-01-01</start><end>2019-01-03</end><field name="fcst_init_beg"/></date_list>
+		<date_list name="inits"><start>2019-01-01</start><end>2019-01-03</end><field name="fcst_init_beg"/></date_list>
 		<date_list name="noon"><start>2019-01-01</start><end>2019-01-02</end><hour>12</hour><field name="initdate"/></date_list>
 		<date_range name="week"><start>2019-01-01 00:00:00</start><end>2019-01-07 18:00:00</end></date_range>
 		<date_range_list name="weeks"><range_start>2019-01-01 00:00:00</range_start><range_end>2019-01-15 00:00:00</range_end><range_length>8640</range_length><inc>10080</inc></date_range_list>`
@@ -72,7 +72,7 @@ func TestVariantsOfPlots(t *testing.T) {
 		{rmse + byLead + fix(`<field name="fcst_valid_beg"><date_range name="week"/></field>`), "SL1L2 RMSE fcst_lead overall 0101T00-0107T18"},
 		{rmse + byLead + fix(`<field name="fcst_valid_beg"><date_range_list name="weeks"/></field>`), "SL1L2 RMSE fcst_lead overall 0101T00-0107T00; SL1L2 RMSE fcst_lead overall 0108T00-0114T00; SL1L2 RMSE fcst_lead overall 0115T00-0121T00"},
 		{rmse + byLead + fix(`<field name="fcst_valid_beg"><date_list name="quoted"/></field>`), "SL1L2 RMSE fcst_lead overall 0101T06; SL1L2 RMSE fcst_lead overall 0101T18"},
-		// narrowed twice: both hold
+		// two conditions on one field: both apply
 		{rmse + `<indep name="fcst_lead"><val>6</val><val>12</val><val>18</val></indep>` + fix(`<field name="fcst_lead"><set name="s"><val>12</val><val>18</val><val>24</val></set></field>`), "SL1L2 RMSE fcst_lead overall 12h 18h"},
 		{rmse + `<indep name="fcst_valid_beg"><date_list><start>2018-12-31 00:00:00</start><end>2019-01-02 00:00:00</end><inc>86400</inc><label_format>dd</label_format></date_list></indep>` + fix(`<field name="fcst_valid_beg"><date_range name="week"/></field>`), "SL1L2 RMSE fcst_valid_beg overall 0101T00 0102T00"},
 		{cond("ld.fcst_valid_beg >= '2019-01-02' AND ld.fcst_valid_beg < '2019-01-03 00:00:00'"), "SL1L2 RMSE fcst_lead overall 0102T00-0102T23"},
@@ -100,7 +100,7 @@ func TestVariantsOfPlots(t *testing.T) {
 		{dep("CSI") + `<series1>` + field("model", "A", "B") + `</series1><tmpl><listDiffSeries1>list(c("A TMP CSI","B TMP CSI","ETB"))</listDiffSeries1></tmpl>`, "CTS CSI median A+B"},
 		// words of 2010
 		{rmse + byLead + `<agg>` + field("vx_mask", "E", "W") + `</agg>`, "SL1L2 RMSE fcst_lead overall E; SL1L2 RMSE fcst_lead overall W"},
-		{rmse + byLead + `<agg>` + `<field name="initdate"><date_list id="held"/></field></agg>`, "SL1L2 RMSE fcst_lead overall 0101T00-0103T00"},
+		{rmse + byLead + `<agg>` + `<field name="initdate"><date_list id="inits"/></field></agg>`, "SL1L2 RMSE fcst_lead overall 0101T00-0103T00"},
 		{rmse + byLead + `<agg>` + `<field name="initdate"><date_list name="noon"/></field></agg>`, "SL1L2 RMSE fcst_lead overall 0101T12; SL1L2 RMSE fcst_lead overall 0102T12"},
 		{
 			rmse + `<indep name="fcst_valid_beg" depends="fcst_init_beg"><date_list><start><offset_days><day_offset>0</day_offset></offset_days></start><end><offset_days><day_offset>1</day_offset><hour>6</hour></offset_days></end><inc>54000</inc></date_list></indep>` +
@@ -112,7 +112,7 @@ func TestVariantsOfPlots(t *testing.T) {
 		{dep("MMI", "MCD") + byLead, "MODE_OBJ_PAIR MMI+MCD fcst_lead median"},
 		{dep("P50", "ACOV") + byLead, "MODE_OBJ_SINGLE P50+ACOV fcst_lead median"},
 		{strings.ReplaceAll(dep("PSTD_BRIER"), "TMP", "PROB(APCP_06>*)") + byLead, "PSTD PSTD_BRIER fcst_lead median"},
-		// inheritance: of a series the plot's own field alone, all else by name; another plot stands beside
+		// inheritance: of a series only the field of the plot itself, everything else by name
 		{
 			`<plot name="a" run="false">` + series + rmse + byLead + `<series1>` + field("model", "A") + `</series1>` + fix(field("obtype", "X")+field("vx_mask", "E")) + `</plot>
 			<plot name="b" run="false">` + fix(field("valid_hour", "06")+`<remove name="obtype"/>`) + `</plot>
@@ -134,7 +134,7 @@ func TestVariantsOfPlots(t *testing.T) {
 	}
 }
 
-// TestTitles: METviewer fills in what a plot fixes, its variables and statistics.
+// TestTitles: titles have the fixed values of the plot, its variables and its statistics.
 func TestTitles(t *testing.T) {
 	qs, notes := specOf(t, `<plot>`+series+`<dep><dep1><fcst_var name="APCP"><stat>CSI</stat><stat>FAR</stat></fcst_var></dep1><dep2><fcst_var name="APCP"><stat>BASER</stat></fcst_var></dep2></dep>`+byLead+`
 		<plot_fix><field name="vx_mask"><val>E</val></field><field name="fcst_thresh"><val>&gt;=25.400</val></field><field name="init_hour"><val>6</val></field>

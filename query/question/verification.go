@@ -26,10 +26,9 @@ func MeanAnomalyCorrelation(subset string) *Question {
 	if err != nil {
 		panic(err) // the names are header fields and times
 	}
-	q := &Question{Name: "verification", Subset: subset, Type: t, Mean: "ANOM_CORR"}
-	q.Title = "Mean anomaly correlation by model, variable, level, region and lead"
-	q.Columns = append(by, groupStatistics()...)
-	return q
+	const title = "Mean anomaly correlation by model, variable, level, region and lead"
+	by = append(by, groupStatistics()...)
+	return &Question{Name: "verification", Title: title, Subset: subset, Type: t, Mean: "ANOM_CORR", Columns: by}
 }
 
 // groupStatistics returns the columns after the GroupingColumns of a question with Mean.

@@ -88,11 +88,10 @@ func (t timesYAML) MarshalYAML() (any, error) {
 // formatDuration writes seconds as 6h, 10m or 1h30m.
 func formatDuration(seconds int64) string {
 	text := (time.Duration(seconds) * time.Second).String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-len("0s")]
+		}
 	}
 	return text
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/barograph/barograph/record"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/token"
 )
@@ -55,13 +56,34 @@ type questionYAML struct {
 // stringList is a YAML list of strings, or one string without brackets.
 type stringList []string
 
-func (w *stringList) UnmarshalYAML(decode func(any) error) error {
-	var one string
-	if decode(&one) == nil {
-		*w = stringList{one}
+// UnmarshalYAML keeps the text of a value that is not a text in YAML: 0100, which YAML reads as 64, 1.50, True and
+// .inf.
+func (w *stringList) UnmarshalYAML(node ast.Node) error {
+	*w = nil
+	for _, item := range itemsOf(node) {
+		text := item.GetToken().Value
+		if !slices.Contains([]ast.NodeType{ast.IntegerType, ast.FloatType, ast.BoolType, ast.InfinityType, ast.NanType}, item.Type()) {
+			if err := yaml.NodeToValue(item, &text); err != nil {
+				return err
+			}
+		}
+		if item.Type() == ast.NullType {
+			return errors.New("a list has an empty value")
+		}
+		*w = append(*w, text)
+	}
+	return nil
+}
+
+// itemsOf returns the items of a list, the only item of a value without brackets, and none of an empty value.
+func itemsOf(node ast.Node) []ast.Node {
+	switch list := node.(type) {
+	case *ast.SequenceNode:
+		return list.Values
+	case *ast.NullNode:
 		return nil
 	}
-	return decode((*[]string)(w))
+	return []ast.Node{node}
 }
 
 // MarshalYAML writes a list of one as a single string.
@@ -96,7 +118,6 @@ func Cases() ([]*Question, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.Sort(names)
 	var qs []*Question
 	for _, name := range names {
 		text, err := caseFiles.ReadFile(name)
@@ -217,10 +238,11 @@ func (f *questionYAML) question() (*Question, error) {
 			unknown.Problem = "is no header field"
 			return nil, unknown
 		}
-		if len(values) == 0 {
-			return nil, &fault.Error{Setting: "where " + name, Problem: "has no value", Cure: "write one, or omit the condition"}
+		if len(values) == 0 || q.Header[field] != nil { // MODEL is model
+			const problem, cure = "has no value or is given twice", "write one list of values, or omit the condition"
+			return nil, &fault.Error{Setting: "where " + name, Problem: problem, Cure: cure}
 		}
-		q.Header[field] = values
+		q.Header[field] = Unique(values)
 	}
 	var err error
 	if q.Valid, err = f.Valid.parse(); err != nil {
@@ -229,7 +251,7 @@ func (f *questionYAML) question() (*Question, error) {
 	if q.TimeFilter.Init, err = f.Init.parse(); err != nil {
 		return nil, err
 	}
-	q.TimeFilter.ValidHour, q.TimeFilter.InitHour = f.Hour, f.InitHour
+	q.TimeFilter.ValidHour, q.TimeFilter.InitHour = slices.Compact(f.Hour), slices.Compact(f.InitHour)
 	if q.Lead, err = parseLeads(f.Lead); err != nil {
 		return nil, err
 	}
@@ -250,13 +272,13 @@ func (f *questionYAML) question() (*Question, error) {
 	if len(f.OrderBy) == 0 {
 		return q, q.Check()
 	}
-	if q.Order, err = Columns(t, f.OrderBy...); err != nil {
+	if q.Order, err = Columns(t, Unique(f.OrderBy)...); err != nil {
 		return nil, err
 	}
 	return q, q.Check()
 }
 
-func (t *timesYAML) parse() (Times, error) {
+func (t timesYAML) parse() (Times, error) {
 	var out Times
 	for _, s := range t.List {
 		v, err := ParseTime(s)
@@ -265,9 +287,13 @@ func (t *timesYAML) parse() (Times, error) {
 		}
 		out.List = append(out.List, v)
 	}
-	if t.First == "" && t.Last == "" {
-		slices.Sort(out.List)
+	slices.Sort(out.List)
+	out.List = slices.Compact(out.List)
+	switch {
+	case t.First+t.Last+t.Step == "":
 		return out, nil
+	case out.List != nil || t.First+t.Last == "":
+		return out, &fault.Error{Setting: "times", Problem: "are neither a list nor a range", Cure: "give list, or first, last and step"}
 	}
 	var err error
 	if out.First, err = ParseTime(t.First); err != nil {
@@ -278,20 +304,25 @@ func (t *timesYAML) parse() (Times, error) {
 	}
 	if t.Step != "" {
 		d, err := time.ParseDuration(t.Step)
-		if err != nil {
+		if err != nil || d == 0 || d%time.Second != 0 {
 			setting := "step " + strconv.Quote(t.Step)
-			return out, &fault.Error{Setting: setting, Problem: "is not a duration", Cure: "write it as 6h or 90m"}
+			return out, &fault.Error{Setting: setting, Problem: "is not a duration of whole seconds", Cure: "write it as 6h or 90m"}
 		}
 		out.Step = int64(d / time.Second)
+	}
+	if out.First == 0 && out.Last == 0 { // as a range it would be all times
+		out = Times{List: []int64{0}}
 	}
 	return out, nil
 }
 
 // ParseTime reads 2019-01-01T00:00:00Z, 2019-01-01 00:00:00, 2019-01-01, 2019010100 (NCEP) or
-// 20190101_000000 (MET), all in UTC.
+// 20190101_000000 (MET), all in UTC and in whole seconds. YAML reads the last form as a number and removes its
+// underscore.
 func ParseTime(s string) (int64, error) {
-	for _, layout := range []string{time.RFC3339, time.DateTime, time.DateOnly, "2006010215", "20060102", "20060102_150405"} {
-		if t, err := time.ParseInLocation(layout, s, time.UTC); err == nil {
+	layouts := []string{time.RFC3339, time.DateTime, time.DateOnly, "2006010215", "20060102", "20060102_150405", "20060102150405"}
+	for _, layout := range layouts {
+		if t, err := time.ParseInLocation(layout, s, time.UTC); err == nil && t.Nanosecond() == 0 {
 			return t.Unix(), nil
 		}
 	}
@@ -340,7 +371,7 @@ func parseLeads(items []string) ([]int32, error) {
 			continue
 		}
 		d, err := time.ParseDuration(s)
-		if err != nil || d.Abs() > maxHours*time.Hour {
+		if err != nil || d.Abs() > maxHours*time.Hour || d%time.Second != 0 {
 			return nil, bad
 		}
 		leads = append(leads, int32(d/time.Second))

@@ -15,33 +15,36 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// fill loads the files for the queries.
-func (s *runner) fill(ctx context.Context) error {
+// loadForQueries loads the files for the queries.
+func (s *runner) loadForQueries(ctx context.Context) error {
 	a, done, err := s.client(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
-	_, err = load.Run(ctx, a, s.Subset, s.Files, load.Options{})
-	return err
+	sum, err := load.Run(ctx, a, s.Subset, s.Files, load.Options{})
+	return s.loadError(sum, err)
 }
 
-// whileAsking kills a node while a client queries all cases in turn. It changes the flavour
+// killDuringQueries kills a node while a client queries all cases in turn. It changes the flavour
 // from query to query, so that every case is sent in every flavour.
-func (s *runner) whileAsking(ctx context.Context, rep int) (*kill, error) {
-	k := s.kill(run.DuringQuestions, rep)
+func (s *runner) killDuringQueries(ctx context.Context, rep int) (*kill, error) {
+	k := s.newKill(run.DuringQuestions, rep)
 	c := &client{runner: s, k: k}
 	defer c.close()
-	if err := c.ask(ctx, s.Settle); err != nil {
+	if err := c.queryFor(ctx, s.Settle); err != nil {
 		return k, err
 	}
 	if k.Errors > 0 {
 		return k, fmt.Errorf("queries failed before a node was killed: %v", k.Messages)
 	}
+	if k.Wrong > 0 {
+		return k, &answer.Diff{Problem: "a result was wrong before a node was killed: " + c.wrong}
+	}
 	k.Correct = 0
 	s.progress(run.KillEvent, k, "killing node %d of %d", k.Node, s.Nodes)
 	c.killed = time.Now()
-	c.last = c.killed
+	c.lastSuccess = c.killed
 	if err := s.Cluster.Kill(k.Node - 1); err != nil {
 		return k, err
 	}
@@ -53,7 +56,7 @@ func (s *runner) whileAsking(ctx context.Context, rep int) (*kill, error) {
 		}
 		back <- err
 	}()
-	if err := c.askUntil(ctx, back); err != nil {
+	if err := c.queryUntil(ctx, back); err != nil {
 		return k, err
 	}
 	k.times.Total = time.Since(c.killed)
@@ -61,7 +64,7 @@ func (s *runner) whileAsking(ctx context.Context, rep int) (*kill, error) {
 	// Continue until no query fails for s.Settle, or until s.Patience is over.
 	for began := time.Now(); ; {
 		before := k.Errors
-		if err := c.ask(ctx, s.Settle); err != nil {
+		if err := c.queryFor(ctx, s.Settle); err != nil {
 			return k, err
 		}
 		if k.Errors == before {
@@ -72,8 +75,9 @@ func (s *runner) whileAsking(ctx context.Context, rep int) (*kill, error) {
 			break
 		}
 	}
-	k.times.Recovered, k.times.LongestGap = c.recovered, c.silence
-	k.proof, k.failed = answer.CompareAll(answer.Tally{Succeeded: int64(k.Correct), Found: int64(k.Correct), Values: int64(k.Correct)}, k.failed)
+	k.times.Recovered, k.times.LongestGap = c.recovered, c.longestGap
+	correct := int64(k.Correct)
+	k.proof, k.failed = answer.CompareAll(answer.Tally{Succeeded: correct, Found: correct, Values: correct}, k.failed)
 	if k.Wrong > 0 {
 		k.failed = &answer.Diff{Problem: c.wrong}
 	}
@@ -81,7 +85,7 @@ func (s *runner) whileAsking(ctx context.Context, rep int) (*kill, error) {
 	return k, nil
 }
 
-// client sends queries. It stays connected until a call fails.
+// client sends queries. It stays connected until a query fails.
 type client struct {
 	*runner
 	k       *kill
@@ -91,9 +95,9 @@ type client struct {
 	b       answer.Builder
 	wrong   string // the first wrong result
 
-	killed, last       time.Time // of the kill, of the last success
-	recovered, silence time.Duration
-	failing            bool
+	killed, lastSuccess   time.Time
+	recovered, longestGap time.Duration // from the kill to the first success after the last error; between two successes
+	failing               bool          // the last query returned an error
 }
 
 func (c *client) close() {
@@ -103,18 +107,18 @@ func (c *client) close() {
 	}
 }
 
-// ask sends queries for the duration d.
-func (c *client) ask(ctx context.Context, d time.Duration) error {
+// queryFor sends queries for the duration d.
+func (c *client) queryFor(ctx context.Context, d time.Duration) error {
 	for began := time.Now(); time.Since(began) < d; {
-		if err := c.askNext(ctx); err != nil {
+		if err := c.queryNext(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// askUntil sends queries until the node runs again.
-func (c *client) askUntil(ctx context.Context, back <-chan error) error {
+// queryUntil sends queries until the node runs again.
+func (c *client) queryUntil(ctx context.Context, back <-chan error) error {
 	for {
 		select {
 		case err := <-back:
@@ -123,15 +127,15 @@ func (c *client) askUntil(ctx context.Context, back <-chan error) error {
 			}
 			return nil
 		default:
-			if err := c.askNext(ctx); err != nil {
+			if err := c.queryNext(ctx); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// askNext sends the next query, and counts the result.
-func (c *client) askNext(ctx context.Context) error {
+// queryNext sends the next query, and counts the result.
+func (c *client) queryNext(ctx context.Context) error {
 	call, stop := context.WithTimeout(ctx, c.Call)
 	defer stop()
 	at := c.turn % len(c.cases)
@@ -154,7 +158,7 @@ func (c *client) askNext(ctx context.Context) error {
 		countError(c.k, err)
 		c.failing = true
 		c.close() // the next call opens a new client
-		return engine.Pause(ctx, between)
+		return engine.Pause(ctx, retryPause)
 	default:
 		c.countCorrect()
 	}
@@ -167,8 +171,8 @@ func (c *client) countCorrect() {
 		return
 	}
 	now := time.Now()
-	c.silence = max(c.silence, now.Sub(c.last))
-	c.last = now
+	c.longestGap = max(c.longestGap, now.Sub(c.lastSuccess))
+	c.lastSuccess = now
 	if c.failing {
 		c.recovered, c.failing = now.Sub(c.killed), false
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/results/run"
@@ -52,7 +53,8 @@ func (c *Clusters) Run(ctx context.Context, folder *run.Folder) error {
 	}
 	for _, s := range folder.Samples() {
 		if s.Verdict != run.Equal {
-			err = errors.Join(err, &fault.Status{Code: fault.Differs, Err: fmt.Errorf("%s, kill during %s: %s", s.Cell.Engine, s.Cell.Value("during"), s.Problem)})
+			problem := fmt.Errorf("%s, kill during %s: %s", s.Cell.Engine, s.Cell.Value("during"), s.Problem)
+			err = errors.Join(err, &fault.Status{Code: fault.Differs, Err: problem})
 		}
 	}
 	return errors.Join(err, c.shortfall.Incomplete())
@@ -65,7 +67,11 @@ func (c *Clusters) Choose() (skipped []fault.Skip, err error) {
 	fits := func(d *engine.Driver) bool {
 		return d.Server != nil && slices.Contains(d.Server.Nodes, c.Nodes) && archive.Require(c.Registry, d) == nil
 	}
-	names := c.Registry.SchemesWhere(fits)
+	names := c.Registry.SchemesWhere(func(d *engine.Driver) bool { return fits(d) && len(c.chosenDesigns(d)) > 0 })
+	if len(names) == 0 && len(c.Designs) > 0 {
+		return nil, fault.Misuse("--design "+strings.Join(c.Designs, ","),
+			"is not offered by an engine with a cluster of "+strconv.Itoa(c.Nodes)+" nodes", "choose one of `barograph list designs`")
+	}
 	engines, isDefault := c.Engines, len(c.Engines) == 0
 	if isDefault {
 		engines, skipped = c.Registry.SplitInstalled(names)
@@ -80,7 +86,12 @@ func (c *Clusters) Choose() (skipped []fault.Skip, err error) {
 			return nil, &fault.Status{Code: fault.Usage, Err: archive.Require(c.Registry, d)}
 		}
 		if !ok || !fits(d) {
-			return nil, fault.Misuse("--engine "+name, "does not offer a cluster of "+strconv.Itoa(c.Nodes)+" nodes", "choose one of "+strings.Join(names, ", "))
+			return nil, fault.Misuse("--engine "+name, "does not offer a cluster of "+strconv.Itoa(c.Nodes)+" nodes",
+				"choose one of "+strings.Join(names, ", "))
+		}
+		if len(c.chosenDesigns(d)) == 0 {
+			return nil, fault.Misuse("--design "+strings.Join(c.Designs, ","), "is not offered by "+d.Scheme,
+				"choose one of "+strings.Join(lists.Map(archive.Designs(d), func(n design.Name) string { return string(n) }), ", "))
 		}
 		if err := d.Require(false); err != nil {
 			return nil, err
@@ -118,11 +129,12 @@ func (c *Clusters) study(ctx context.Context, folder *run.Folder, d *engine.Driv
 	for _, n := range c.chosenDesigns(d) {
 		one.Design, one.Flavours = n, uncached(archive.Flavours(d, n))
 		got, err := Run(ctx, one)
-		c.shortfall = got.Shortfall
-		one.Reject, c.Reject = nil, nil // the first study has reported each line
-		data := &folder.Run.Data
-		data.Records, data.Quarantined, data.Digest = got.Digest.Records, got.Quarantined, got.Digest.String()
-		folder.Run.Archives = append(folder.Run.Archives, about(ctx, d, &one, l))
+		one.Reject, c.Reject = nil, nil                       // the first study has reported each line
+		if data := &folder.Run.Data; got.Digest.Records > 0 { // else the study ended before it had read the files
+			data.Records, data.Quarantined, data.Digest = got.Digest.Records, got.Quarantined, got.Digest.String()
+			c.shortfall = got.Shortfall
+		}
+		folder.Run.Archives = append(folder.Run.Archives, describeCluster(ctx, d, &one, l))
 		if err != nil {
 			return err
 		}
@@ -145,13 +157,14 @@ func uncached(all []flavour.Name) []flavour.Name {
 	return slices.DeleteFunc(slices.Clone(all), func(f flavour.Name) bool { return f == flavour.CachedSQL })
 }
 
-// about describes the cluster. If it cannot be opened, the description has no version and no settings.
-func about(ctx context.Context, d *engine.Driver, o *Options, l *lab.Lab) run.Archive {
+// describeCluster describes the cluster. If it cannot be opened, the description has no version and no settings.
+func describeCluster(ctx context.Context, d *engine.Driver, o *Options, l *lab.Lab) run.Archive {
 	s := l.State()
 	var about engine.About // stays empty if the cluster cannot be opened
 	if e, err := o.Open(ctx); err == nil {
-		if asked, err := e.About(ctx); err == nil {
-			about = asked
+		about, err = e.About(ctx)
+		if err != nil {
+			about = engine.About{}
 		}
 		_ = e.Close()
 	}

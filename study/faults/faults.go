@@ -47,8 +47,9 @@ type Options struct {
 	Seed     uint64
 
 	Progress func(kind run.EventKind, text string)
-	Add      func(run.Sample) error                                    // called with the sample of each kill
-	Reject   func(file string, line uint32, reason, text string) error // called with each line or file that is not in the data; may be nil
+	Add      func(run.Sample) error // called with the sample of each kill
+	// Reject is called with each line or file that is not in the data; it may be nil.
+	Reject func(file string, line uint32, reason, text string) error
 }
 
 // Defaults of Options.
@@ -59,8 +60,8 @@ const (
 	DefaultCall     = 15 * time.Second
 )
 
-// between is the pause after a failed call.
-const between = 200 * time.Millisecond
+// retryPause is the pause after a failed query or load.
+const retryPause = 200 * time.Millisecond
 
 // runner is the study of one archive.
 type runner struct {
@@ -87,13 +88,13 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	}
 	err := s.read(ctx)
 	for i := 0; i < o.Kills && err == nil; i++ {
-		err = s.add(s.whileLoading(ctx, i+1))
+		err = s.add(s.killDuringLoad(ctx, i+1))
 	}
 	if err == nil {
-		err = s.fill(ctx)
+		err = s.loadForQueries(ctx)
 	}
 	for i := 0; i < o.Kills && err == nil; i++ {
-		err = s.add(s.whileAsking(ctx, i+1))
+		err = s.add(s.killDuringQueries(ctx, i+1))
 	}
 	return s.out, err
 }
@@ -142,7 +143,9 @@ func (s *runner) read(ctx context.Context) error {
 	}
 	if len(s.cases) == 0 {
 		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
-			Setting: "--case", Problem: fmt.Sprintf("none of %s has rows in this data", run.CountOf(len(all), "question")), Cure: "write a question with models, regions, levels and times of the files, and name it: --case FILE.yaml (docs/reference/questions.md)",
+			Setting: "--case", Problem: fmt.Sprintf("none of %s has rows in this data", run.CountOf(len(all), "question")),
+			Cure: "write a question with models, regions, levels and times of the files, and name it: --case FILE.yaml " +
+				"(docs/reference/questions.md)",
 		}}
 	}
 	return nil
@@ -157,7 +160,7 @@ type kill struct {
 	failed error // a loss, a wrong result, or an error
 }
 
-func (s *runner) kill(during string, rep int) *kill {
+func (s *runner) newKill(during string, rep int) *kill {
 	k := &kill{Kill: run.Kill{Nodes: s.Nodes, Messages: map[string]int{}}}
 	k.sample = run.Sample{Cell: run.NewCell("faults", s.Engine, "design", s.Design, "during", during), Rep: rep}
 	if len(s.order) == 0 { // all nodes were killed: start again in a new order

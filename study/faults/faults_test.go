@@ -26,24 +26,24 @@ import (
 	"github.com/barograph/barograph/study/synth"
 )
 
-// cluster is one archive in memory behind a switch: while a node is down every
-// call fails, and afterwards it may have forgotten.
+// cluster is an archive in memory with a switch: while a node is down every call fails, and after that the archive may
+// have lost data.
 type cluster struct {
 	archive.Archive
 	down, was atomic.Bool
-	met       atomic.Bool // a call met the node that is down
-	forgets   bool        // the first record and the first mark, after a kill
-	lies      bool        // answers without the last row, while a node is down, instead of failing
+	noticed   atomic.Bool // a call failed because the node is down
+	forgets   bool        // after a kill the first mark is missing
+	isWrong   bool        // while a node is down, results have no rows, instead of an error
 }
 
 var errDown = errors.New("a node is down")
 
 func (c *cluster) Kill(int) error { c.down.Store(true); return nil }
 
-// Restart waits until the kill was felt, which takes its time on a busy machine.
-// Nothing succeeds before the study knows of it.
+// Restart waits until a call failed, which may take seconds on a busy machine. No call succeeds before the study knows
+// of the kill.
 func (c *cluster) Restart(context.Context, int) error {
-	for until := time.Now().Add(10 * time.Second); !c.met.Swap(false) && time.Now().Before(until); {
+	for until := time.Now().Add(10 * time.Second); !c.noticed.Swap(false) && time.Now().Before(until); {
 		time.Sleep(time.Millisecond)
 	}
 	time.AfterFunc(200*time.Millisecond, func() {
@@ -56,7 +56,7 @@ func (c *cluster) Restart(context.Context, int) error {
 func (c *cluster) gone() bool {
 	down := c.down.Load()
 	if down {
-		c.met.Store(true)
+		c.noticed.Store(true)
 	}
 	return down
 }
@@ -70,16 +70,16 @@ func (c *cluster) open(context.Context) (*engine.Engine, error) {
 
 func (c *cluster) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	l, err := c.Archive.Loader(ctx, subset)
-	return &slow{l, c}, err
+	return &slowLoader{l, c}, err
 }
 
-// slow gives the kill time to fall into a load.
-type slow struct {
+// slowLoader commits slowly, and the kill happens during the load.
+type slowLoader struct {
 	archive.Loader
 	c *cluster
 }
 
-func (l *slow) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
+func (l *slowLoader) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
 	time.Sleep(2 * time.Millisecond)
 	if l.c.gone() {
 		return archive.CommitResult{}, errDown
@@ -106,7 +106,7 @@ func (c *cluster) Ask(ctx context.Context, q *archive.Query, into *answer.Builde
 	if !c.gone() {
 		return c.Archive.Ask(ctx, q, into)
 	}
-	if !c.lies {
+	if !c.isWrong {
 		return errDown
 	}
 	into.Reset(q.Question.Columns)
@@ -136,15 +136,15 @@ func TestKills(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		name           string
-		forgets, lies  bool
-		lost, wrong    bool
-		loadProblem    string
-		questionErrors bool
+		name             string
+		forgets, isWrong bool
+		lost, wrong      bool
+		loadProblem      string
+		questionErrors   bool
 	}{
-		{name: "what is acknowledged is kept", questionErrors: true},
-		{name: "what is acknowledged is forgotten", forgets: true, lost: true, loadProblem: "did not know", questionErrors: true},
-		{name: "answers are wrong", lies: true, wrong: true},
+		{name: "acknowledged records are kept", questionErrors: true},
+		{name: "acknowledged records are lost", forgets: true, lost: true, loadProblem: "did not know", questionErrors: true},
+		{name: "answers are wrong", isWrong: true, wrong: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e, err := engine.Registry{dry.Driver()}.Open(t.Context(), "dry:", engine.Options{})
@@ -155,7 +155,7 @@ func TestKills(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cl := &cluster{Archive: a, forgets: c.forgets, lies: c.lies}
+			cl := &cluster{Archive: a, forgets: c.forgets, isWrong: c.isWrong}
 			var kills []run.Sample
 			var rejects []string
 			got, err := faults.Run(t.Context(), faults.Options{
@@ -178,7 +178,7 @@ func TestKills(t *testing.T) {
 				t.Errorf("the load: %+v", l)
 			}
 			if c.lost != (lost == nil) || c.wrong != (wrong == nil) {
-				t.Errorf("times stand where something was lost or wrong, or are missing: %+v, %+v", l, q)
+				t.Errorf("a kill with a loss or a wrong result has times, or another one has none: %+v, %+v", l, q)
 			}
 			if l.Errors == 0 || !c.lost && (lost.Recovered < lost.Total || lost.LongestGap == 0) {
 				t.Errorf("a load that failed until the node was back: %+v", l)
@@ -193,7 +193,59 @@ func TestKills(t *testing.T) {
 	}
 }
 
-// TestNoRows: a study of questions that nothing answers kills no node.
+// TestWrongBeforeKill: a result that is wrong while all nodes run ends the study, because no kill caused it.
+func TestWrongBeforeKill(t *testing.T) {
+	specs, err := synth.VSDB{Seed: 1, Preset: "seed"}.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	if _, err := synth.WriteAll(t.Context(), root, specs[:12], 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	files, err := formats.Expand([]string{root})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, err := question.Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := engine.Registry{dry.Driver()}.Open(t.Context(), "dry:", engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := archive.DatabaseOf(e).Open(t.Context(), design.Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cl := &emptyResults{cluster{Archive: a}}
+	kills := 0
+	_, err = faults.Run(t.Context(), faults.Options{
+		Engine: "fake", Design: design.Memory, Flavours: []flavour.Name{flavour.Recall}, Nodes: 3, Cluster: cl,
+		Open: func(context.Context) (*engine.Engine, error) {
+			return &engine.Engine{Abilities: []any{cl}, Close: func() error { return nil }}, nil
+		},
+		Files: files, Subset: "a", Cases: cases, Kills: 1, Down: time.Millisecond, Settle: 20 * time.Millisecond,
+		Patience: 10 * time.Second, Call: 20 * time.Second, Seed: 1,
+		Progress: func(run.EventKind, string) {}, Add: func(run.Sample) error { kills++; return nil },
+	})
+	if err == nil || !strings.Contains(err.Error(), "a result was wrong before a node was killed: test_1") || kills != 1 {
+		t.Errorf("%d kills, %v", kills, err)
+	}
+}
+
+// emptyResults returns a result without rows for every query.
+type emptyResults struct{ cluster }
+
+func (c *emptyResults) Open(context.Context, design.Name) (archive.Archive, error) { return c, nil }
+
+func (c *emptyResults) Ask(_ context.Context, q *archive.Query, into *answer.Builder) error {
+	into.Reset(q.Question.Columns)
+	return nil
+}
+
+// TestNoRows: a study of questions without rows kills no node.
 func TestNoRows(t *testing.T) {
 	specs, err := synth.VSDB{Seed: 1, From: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), Models: []string{"gfs"}, StatTypes: []string{synth.Anom}}.Files()
 	if err != nil {

@@ -17,19 +17,19 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// window is the number of records per commit. It is small, so that some kills fall between
-// commits and others into commits.
+// window is the number of records per commit. It is small: some kills happen between two commits, others during one.
 const window = 4096
 
-// whileLoading kills a node after the archive has acknowledged a random number of files.
-func (s *runner) whileLoading(ctx context.Context, rep int) (*kill, error) {
-	k, subset := s.kill(run.DuringLoad, rep), fmt.Sprintf("%s_%d", s.Subset, rep-1)
-	l := &ledger{files: map[string]string{}, records: map[record.Key]string{}, lost: map[string]bool{}, reached: make(chan struct{})}
-	l.until = 1 + s.rng.IntN(max(1, len(s.Files)/2))
+// killDuringLoad kills a node after the archive has acknowledged a random number of files.
+func (s *runner) killDuringLoad(ctx context.Context, rep int) (*kill, error) {
+	k, subset := s.newKill(run.DuringLoad, rep), fmt.Sprintf("%s_%d", s.Subset, rep-1)
+	l := &ledger{
+		files: map[string]string{}, records: map[record.Key]string{}, lost: map[string]bool{}, reached: make(chan struct{}),
+	}
+	l.killAfter = 1 + s.rng.IntN(max(1, len(s.Files)/2))
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	ended := make(chan error, 1)
-	var killed time.Time
 	go func() { ended <- s.loadOn(ctx, subset, l, k) }()
 	var early error
 	select {
@@ -41,7 +41,7 @@ func (s *runner) whileLoading(ctx context.Context, rep int) (*kill, error) {
 		return k, fmt.Errorf("the load failed before a node was killed: %w", early)
 	}
 	s.progress(run.KillEvent, k, "killing node %d of %d", k.Node, s.Nodes)
-	killed = time.Now()
+	killed := time.Now()
 	l.kill(killed)
 	if err := s.Cluster.Kill(k.Node - 1); err != nil {
 		return k, err
@@ -63,7 +63,7 @@ func (s *runner) whileLoading(ctx context.Context, rep int) (*kill, error) {
 	if err := s.audit(ctx, subset, l, due, k); err != nil {
 		return k, err
 	}
-	k.times.Recovered, k.times.LongestGap = l.recovery(), l.silence
+	k.times.Recovered, k.times.LongestGap = l.recovery(), l.longestGap
 	s.progress(run.StepEvent, k, "%d acknowledged, %d found, %d errors", k.Acknowledged, k.Found, k.Errors)
 	return k, nil
 }
@@ -79,7 +79,7 @@ func (s *runner) loadOn(ctx context.Context, subset string, l *ledger, k *kill) 
 		if !l.failed(k, err, s.Patience) {
 			return err
 		}
-		if err := engine.Pause(ctx, between); err != nil {
+		if err := engine.Pause(ctx, retryPause); err != nil {
 			return err
 		}
 	}
@@ -97,8 +97,13 @@ func (s *runner) loadOnce(ctx context.Context, subset string, l *ledger) error {
 	}
 	l.check(marks)
 	sum, err := load.Run(ctx, &witness{a, l}, subset, s.Files, load.Options{Window: window})
+	return s.loadError(sum, err)
+}
+
+// loadError returns the error of a load, or the errors of its files if the archive refused a file that can be read.
+func (s *runner) loadError(sum *load.Summary, err error) error {
 	if err == nil && len(sum.Failed) > s.out.Unread {
-		err = errors.Join(sum.Failed...)
+		return errors.Join(sum.Failed...)
 	}
 	return err
 }
@@ -128,65 +133,77 @@ func (s *runner) audit(ctx context.Context, subset string, l *ledger, due map[re
 	if k.Complete = k.failed == nil; !k.Complete {
 		k.failed = &answer.Diff{Problem: "the archive differs from that of an undisturbed load: " + k.failed.Error()}
 	}
-	if len(l.lost) > 0 {
-		k.failed = &answer.Diff{Problem: fmt.Sprintf("when the load was resumed, the archive did not know %d acknowledged files", len(l.lost))}
+	k.Found -= l.reloaded
+	switch {
+	case len(l.lost) > 0:
+		problem := fmt.Sprintf("when the load was resumed, the archive did not know %d acknowledged files", len(l.lost))
+		k.failed = &answer.Diff{Problem: problem}
+	case l.reloaded > 0:
+		problem := fmt.Sprintf("the resumed load stored %d acknowledged records again, because the archive had lost them", l.reloaded)
+		k.failed = &answer.Diff{Problem: problem}
 	}
 	return nil
 }
 
 // ledger records the files and records that the archive acknowledged, and the times.
 type ledger struct {
-	until   int // files after which the node is killed
-	reached chan struct{}
+	killAfter int // files after which the node is killed
+	reached   chan struct{}
 
 	mu      sync.Mutex
 	files   map[string]string     // path of each acknowledged file, by its digest
 	records map[record.Key]string // path of the file of each acknowledged record
 	lost    map[string]bool       // paths of acknowledged files that the archive later did not know
+	// reloaded counts acknowledged records of other files that the archive later stored as new ones
+	reloaded int64
 
-	killed, last, failure time.Time
-	recovered             time.Time
-	silence               time.Duration
+	killed, lastSuccess, lastFailure, recovered time.Time
+	longestGap                                  time.Duration // between two successes after the kill
 }
 
-// commit records an acknowledged commit.
-func (l *ledger) commit(batches []*record.Batch, done []archive.Mark) {
+// commit records an acknowledged commit that stored so many new records. A resumed load reads a file that is not complete
+// from its beginning; records that an earlier commit acknowledged are not new then.
+func (l *ledger) commit(batches []*record.Batch, done []archive.Mark, stored int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var h record.Hasher
 	for _, b := range batches {
 		h.SetBatch(b)
 		for i := range b.Len() {
+			if file, acknowledged := l.records[h.Key(i)]; !acknowledged || l.lost[file] {
+				stored--
+			}
 			l.records[h.Key(i)] = b.File
 		}
 	}
+	l.reloaded += max(stored, 0)
 	for _, m := range done {
 		l.files[m.Digest] = m.Path
 	}
-	if len(l.files) >= l.until {
+	if len(l.files) >= l.killAfter {
 		select {
 		case <-l.reached:
 		default:
 			close(l.reached)
 		}
 	}
-	l.alive()
+	l.recordSuccess()
 }
 
-// alive records a success; the caller holds the lock.
-func (l *ledger) alive() {
+// recordSuccess records a success; the caller holds the lock.
+func (l *ledger) recordSuccess() {
 	now := time.Now()
 	if !l.killed.IsZero() {
-		since := l.last
+		since := l.lastSuccess
 		if since.Before(l.killed) {
 			since = l.killed
 		}
-		l.silence = max(l.silence, now.Sub(since))
-		if l.failure.After(l.recovered) {
+		l.longestGap = max(l.longestGap, now.Sub(since))
+		if l.lastFailure.After(l.recovered) {
 			l.recovered = now
 		}
 	}
-	l.last = now
+	l.lastSuccess = now
 }
 
 func (l *ledger) kill(at time.Time) {
@@ -203,8 +220,8 @@ func (l *ledger) failed(k *kill, err error, patience time.Duration) bool {
 		return false // the kill did not cause the error
 	}
 	countError(k, err)
-	l.failure = time.Now()
-	since := l.last
+	l.lastFailure = time.Now()
+	since := l.lastSuccess
 	if since.Before(l.killed) {
 		since = l.killed
 	}
@@ -269,7 +286,7 @@ func (w *witnessLoader) Add(ctx context.Context, b *record.Batch) error {
 func (w *witnessLoader) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
 	stored, err := w.Loader.Commit(ctx, c)
 	if err == nil {
-		w.ledger.commit(w.pending, c.Complete)
+		w.ledger.commit(w.pending, c.Complete, stored.New)
 	}
 	w.pending = w.pending[:0]
 	return stored, err

@@ -224,15 +224,17 @@ const analysisError = 2e-5
 // identity identifies a series. The observed state does not depend on the model, so all models
 // are compared with the same observations.
 type identity struct {
-	seed                   uint64
-	variable, level, mask  string
-	model                  string
-	valid                  int64 // Unix seconds
-	cycle                  int   // hour of the folder; a valid time may have leads of several cycles
-	total                  float64
-	anomaly                bool    // f and o are departures from climatology (SAL1L2, VAL1L2)
-	vector                 bool    // VL1L2, VAL1L2
-	points                 bool    // observations at points (ADPUPA …) instead of an analysis: degrees Celsius, and errors of representativeness
+	seed                  uint64
+	variable, level, mask string
+	model                 string
+	valid                 int64 // Unix seconds
+	cycle                 int   // hour of the folder; a valid time may have leads of several cycles
+	total                 float64
+	anomaly               bool // f and o are departures from climatology (SAL1L2, VAL1L2)
+	vector                bool // VL1L2, VAL1L2
+	// points reports observations at points (ADPUPA …) instead of an analysis: they are in degrees Celsius, and have errors
+	// of representativeness.
+	points                 bool
 	modelSkill, modelDrift float64 // factors of the model: 1 = GFS
 }
 
@@ -278,7 +280,8 @@ func (s *series) start(id *identity) {
 	s.so = spread * math.Sqrt((id.total-1)/id.total) // one pair has no variance
 	s.weather = weather * weather / (spread * spread)
 
-	predictable := sc.skill * id.modelSkill * season(z, id.valid, 0.03) * (1 + 0.07*wave(key^6, days/5) + 0.03*wave(key^7, days/1.1))
+	today := 1 + 0.07*wave(key^6, days/5) + 0.03*wave(key^7, days/1.1)
+	predictable := sc.skill * id.modelSkill * season(z, id.valid, 0.03) * today
 	s.rate = math.Pow(predictable, -skillPower)
 	s.source.Seed(fold(key, id.model), mix(uint64(id.valid))+uint64(id.cycle))
 }

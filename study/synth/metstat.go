@@ -22,7 +22,7 @@ type MET struct {
 	Seed     uint64
 	From, To time.Time // first and last valid time, inclusive, six-hourly; To zero = From
 	Models   []string  // GFS, ECMWF; nil = both
-	Leads    []int     // hours; nil = 6, 12 … 120
+	Leads    []int     // hours, in any order; nil = 6, 12 … 120
 	CTC      bool      // add contingency tables of precipitation to the first kind of file
 }
 
@@ -47,6 +47,9 @@ var metUnits = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"UGRD_VGRD": "m/s", "APCP_06": "kg/m^2",
 }
 
+// maxLead is the largest lead, in hours. Its name has at most five digits of hours.
+const maxLead = 10_000
+
 // metFile describes one .stat file.
 type metFile struct {
 	seed    uint64
@@ -61,23 +64,27 @@ type metFile struct {
 // is by valid time, model and lead.
 func (m MET) Files() ([]FileSpec, error) {
 	if m.From.IsZero() {
-		return nil, &fault.Error{Setting: "from", Problem: "the first valid time is missing", Cure: "give a time, e.g. 2024-10-31"}
+		return nil, &fault.Error{Setting: "--since", Problem: "is missing", Cure: "give the first valid time, e.g. 2024-10-31"}
 	}
 	to := m.To
 	if to.IsZero() {
 		to = m.From
 	}
 	if to.Before(m.From) {
-		return nil, &fault.Error{Setting: "to", Problem: "the last valid time is before the first", Cure: "exchange them"}
+		return nil, &fault.Error{Setting: "--until", Problem: "is before --since", Cure: "exchange the times"}
 	}
 	for _, name := range m.Models {
 		if !slices.ContainsFunc(metModels, func(k vsdbModel) bool { return k.name == name }) {
-			return nil, &fault.Error{Setting: "models", Problem: "no model is called " + name, Cure: "use GFS, ECMWF"}
+			return nil, fault.Unknown("--models", name, []string{"GFS", "ECMWF"})
 		}
 	}
-	leads := m.Leads
-	if leads == nil {
+	leads := slices.Compact(slices.Sorted(slices.Values(m.Leads))) // a lead twice would be a file twice
+	if len(leads) == 0 {
 		leads = leadsBy(6, 6, 120)
+	}
+	if first, last := leads[0], leads[len(leads)-1]; first < 0 || last > maxLead {
+		problem := fmt.Sprintf("has leads from %d to %d hours, which are not between 0 and %d hours", first, last, maxLead)
+		return nil, &fault.Error{Setting: "--leads", Problem: problem, Cure: "choose other leads"}
 	}
 	var files []FileSpec
 	for t := m.From.UTC(); !t.After(to); t = t.Add(6 * time.Hour) {
@@ -88,7 +95,8 @@ func (m MET) Files() ([]FileSpec, error) {
 			}
 			for _, lead := range leads {
 				for _, anomaly := range []bool{false, true} {
-					f := metFile{seed: m.Seed, model: model, valid: t.Unix(), lead: lead, anomaly: anomaly, ctc: m.CTC && !anomaly}
+					f := metFile{seed: m.Seed, model: model, valid: t.Unix(), lead: lead, anomaly: anomaly}
+					f.ctc = m.CTC && !anomaly
 					files = append(files, FileSpec{Path: f.path(), Append: f.append})
 				}
 			}

@@ -47,8 +47,8 @@ func readMET(t testing.TB, f FileSpec, do func(b *record.Batch)) {
 	}
 }
 
-// The files of one lead hold as many lines of each type as the real ones:
-// 2,520 and 780, and the precipitation tables where they are asked for.
+// The files of one lead have as many lines of each type as the real ones: 2,520 and 780, and the precipitation tables if
+// they are requested.
 func TestMETFilesAreReadBack(t *testing.T) {
 	files := metFiles(t, MET{Seed: 1, From: date(2024, 10, 31), Models: []string{"GFS"}, Leads: []int{6, 78, 120}, CTC: true})
 	if len(files) != 6 {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// caseRows counts, in plain text, the lines that a case asks for.
+// caseRows counts, in plain text, the lines that match a case.
 type caseRows struct {
 	lineType, variable string
 	levels, masks      []string // empty = all
@@ -53,13 +53,13 @@ func TestSeedPresetHasTheRecordedRows(t *testing.T) {
 		"test_5":        {"SAL1L2", "HGT", sixteen, two, d271, []string{"144"}, 2168},
 		"test_6":        {"VAL1L2", "WIND", []string{"P500"}, two, d271, nil, 28718},
 		"test_9":        {"SAL1L2", "HGT", []string{"P500"}, two, d271, nil, 28718},
-		// What the flavours got that asked for '0' and '6' (51 leads in 541 of
-		// 542 documents; in one both were missing already).
+		// The rows of the flavours that requested '0' and '6': 51 leads in 541 of 542 documents. In the other one both are
+		// missing.
 		"test_6 without 00 and 06": {"VAL1L2", "WIND", []string{"P500"}, two, d271, leadWords(12), 27636},
 	}
 	got := map[string]int{}
 	models := map[string]bool{}
-	for _, f := range filesOfVSDB(t, VSDB{Seed: 1, Preset: "quickstart"}) { // the seed, and a second model, of which no case asks
+	for _, f := range filesOfVSDB(t, VSDB{Seed: 1, Preset: "quickstart"}) { // the preset seed and a second model, which no case includes
 		for line := range strings.Lines(string(f.Append(nil))) {
 			left, _, _ := strings.Cut(line, "=")
 			w := strings.Fields(left)
@@ -158,7 +158,7 @@ func TestWriteAllStopsWithItsContext(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || s.Files == 0 || s.Files > 4 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	// What is there is whole.
+	// The existing files are complete.
 	for _, f := range files[:s.Files] {
 		got, err := os.ReadFile(filepath.Join(root, f.Path))
 		if err == nil && !bytes.Equal(got, f.Append(nil)) {
@@ -197,5 +197,20 @@ func BenchmarkWriteAll(b *testing.B) {
 				b.SetBytes(s.Bytes)
 			}
 		})
+	}
+}
+
+// An error leaves no temporary file.
+func TestWriteAllRemovesTemporaryFiles(t *testing.T) {
+	root := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(root, "a", "taken"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	files := []FileSpec{{Path: "a/taken", Append: func(dst []byte) []byte { return append(dst, "x\n"...) }}}
+	if s, err := WriteAll(t.Context(), root, files, 1, nil); err == nil || s.Files != 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if left, err := os.ReadDir(filepath.Join(root, "a")); err != nil || len(left) != 1 {
+		t.Errorf("%v, %v", left, err)
 	}
 }

@@ -43,6 +43,10 @@ const (
 	sizeLimit = 20_000
 )
 
+// maxFeedDays limits the days of a feed. A decoder takes a year of two digits as one within the 10 years after the middle
+// of the feed, see Now, and the last forecasts are some weeks after the last product.
+const maxFeedDays = 6500
+
 // withDefaults returns the feed with its zero fields filled in.
 func (f SHEF) withDefaults() SHEF {
 	set := func(v *int, to int) {
@@ -87,6 +91,9 @@ func (f SHEF) Feed() (*Feed, error) {
 		return nil, bad("--offices", "is not between 1 and 17,576", "choose another number")
 	case f.Stations < 1 || f.Stations > 1000:
 		return nil, bad("--stations", "is not between 1 and 1000 per office", "choose another number")
+	case f.Messages/f.PerDay > maxFeedDays:
+		problem := fmt.Sprintf("makes a feed of more than %d days: the years of SHEF dates have two digits", maxFeedDays)
+		return nil, bad("--per-day", problem, "choose more products of a day, or fewer products")
 	case f.From.Year() < 1950 || f.From.Year() > 2030:
 		return nil, bad("--since", "is not between 1950 and 2030: the years of SHEF dates have two digits", "choose another day")
 	}
@@ -120,8 +127,8 @@ func (f *Feed) sizeAt(u float64) float64 {
 	return min(max(1, math.Round(f.median*math.Exp(sizeSigma*z))), sizeLimit)
 }
 
-// Size is the approximate number of values of product i. A correction has the values of the
-// product that it corrects.
+// Size is the approximate number of values of product i. A correction has the values of the product that it corrects,
+// unless that product is a correction, too: then it has those that the other product would have without its correction.
 func (f *Feed) Size(i int) int {
 	at := (i*f.stride + int(mix(f.Seed)%uint64(f.Messages))) % f.Messages
 	return int(f.sizeAt((float64(at) + .5) / float64(f.Messages)))

@@ -38,7 +38,7 @@ func TestSHEFSaysWhatItWrote(t *testing.T) {
 					awips, heading, issued = r.Product.AWIPS, r.Product.Heading, r.Product.Issued
 				}
 				if r.Product.Number != 1 {
-					t.Errorf("seed %d, product %d holds a product %d", seed, i, r.Product.Number)
+					t.Errorf("seed %d, product %d contains a product %d", seed, i, r.Product.Number)
 				}
 				got = append(got, r.Values...)
 				return nil
@@ -71,7 +71,7 @@ func TestSHEFSaysWhatItWrote(t *testing.T) {
 	}
 }
 
-// TestSHEFBacklog holds the sizes against the report's backlog.
+// TestSHEFBacklog compares the sizes with the report's backlog.
 func TestSHEFBacklog(t *testing.T) {
 	f := feed(t, synth.SHEF{})
 	if f.Messages != 55_338 {
@@ -117,14 +117,17 @@ func TestSHEFOrderDoesNotMatter(t *testing.T) {
 		want = append(append(want, x...), '\n')
 	}
 	if !bytes.Equal(all, want) {
-		t.Error("files hold something else")
+		t.Error("the files have other products")
 	}
 }
 
 func TestSHEFRefuses(t *testing.T) {
-	for _, bad := range []synth.SHEF{{Messages: -1}, {Mean: .5}, {PerDay: -1}, {Offices: -3}, {Stations: 2000}} {
+	for _, bad := range []synth.SHEF{{Messages: -1}, {Mean: .5}, {PerDay: -1}, {Offices: -3}, {Stations: 2000}, {Messages: 6501, PerDay: 1}} {
 		if _, err := bad.Feed(); err == nil {
 			t.Errorf("%+v was taken", bad)
 		}
+	}
+	if _, err := (synth.SHEF{Messages: 6500, PerDay: 1}).Feed(); err != nil {
+		t.Error(err)
 	}
 }

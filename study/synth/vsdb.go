@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/barograph/barograph/formats/vsdb"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
 
@@ -61,8 +61,8 @@ func leadsBy(step, from, to int) []int {
 	return leads
 }
 
-// hours are the leads of one file that share a valid time.
-type hours struct {
+// validTime has the leads of one file that share a valid time.
+type validTime struct {
 	valid int64 // Unix seconds
 	leads []int // hours
 }
@@ -76,7 +76,7 @@ type vsdbFile struct {
 	cycle  int    // hour
 	points bool
 	blocks []block
-	times  []hours
+	times  []validTime
 	// gap reports whether the file omits a record, as the real archive does. nil = no gaps.
 	gap func(f *vsdbFile, b *block, r *row, mask string, valid int64, lead int) bool
 }
@@ -88,7 +88,7 @@ func (v VSDB) Files() ([]FileSpec, error) {
 	if v.Preset != "" {
 		made := map[string]func(seed uint64) []FileSpec{"seed": seedPreset, "quickstart": quickstartPreset}[v.Preset]
 		if made == nil {
-			return nil, &fault.Error{Setting: "preset", Problem: "no preset is called " + v.Preset, Cure: "use seed or quickstart"}
+			return nil, fault.Unknown("--preset", v.Preset, []string{"seed", "quickstart"})
 		}
 		return made(v.Seed), nil
 	}
@@ -122,7 +122,7 @@ func (v VSDB) Files() ([]FileSpec, error) {
 // days lists the valid days at 00 UTC.
 func (v VSDB) days() ([]time.Time, error) {
 	if v.From.IsZero() {
-		return nil, &fault.Error{Setting: "from", Problem: "the first valid day is missing", Cure: "give a date, e.g. 2019-01-01"}
+		return nil, &fault.Error{Setting: "--since", Problem: "is missing", Cure: "give the first valid day, e.g. 2019-01-01"}
 	}
 	to := v.To
 	if to.IsZero() {
@@ -131,10 +131,10 @@ func (v VSDB) days() ([]time.Time, error) {
 	first := v.From.UTC().Truncate(24 * time.Hour)
 	n := int(to.UTC().Truncate(24*time.Hour).Sub(first)/(24*time.Hour)) + 1
 	if n < 1 {
-		return nil, &fault.Error{Setting: "to", Problem: "the last valid day is before the first", Cure: "exchange them"}
+		return nil, &fault.Error{Setting: "--until", Problem: "is before --since", Cure: "exchange the days"}
 	}
 	if v.Scale < 0 || math.IsNaN(v.Scale) || v.Scale > 1e6 {
-		return nil, &fault.Error{Setting: "scale", Problem: fmt.Sprintf("%v is not a factor", v.Scale), Cure: "give a number above 0"}
+		return nil, &fault.Error{Setting: "--scale", Problem: "is not a factor", Cure: "give a number from 0 to 1,000,000"}
 	}
 	if v.Scale > 0 {
 		n = max(1, int(math.Round(float64(n)*v.Scale)))
@@ -155,19 +155,17 @@ func (v VSDB) selected() (models []*vsdbModel, statTypes []string, err error) {
 	}
 	for _, name := range v.Models {
 		if !slices.ContainsFunc(vsdbModels, func(m vsdbModel) bool { return m.folder == name }) {
-			return nil, nil, &fault.Error{Setting: "models", Problem: "no model is called " + name, Cure: "use gfs, ecm"}
+			return nil, nil, fault.Unknown("--models", name, []string{"gfs", "ecm"})
 		}
 	}
 	all := []string{Anom, Pres, Sfc, Grid2obs}
 	for _, name := range v.StatTypes {
 		if !slices.Contains(all, name) {
-			return nil, nil, &fault.Error{Setting: "stat-types", Problem: "no stat type is called " + name, Cure: "use " + strings.Join(all, ", ")}
+			return nil, nil, fault.Unknown("--stattypes", name, all)
 		}
 	}
-	if len(v.StatTypes) == 0 {
-		return models, all, nil
-	}
-	return models, v.StatTypes, nil
+	chosen := func(name string) bool { return len(v.StatTypes) == 0 || slices.Contains(v.StatTypes, name) }
+	return models, lists.Filter(all, chosen), nil // no name twice: two workers would write one file
 }
 
 // addTemplates adds the blocks that the files of m share, for each kind of file.
@@ -186,14 +184,16 @@ func addTemplates(templates map[string][]block, m *vsdbModel) {
 }
 
 // filesOf lists the files of one day, stat type, model and cycle.
-func filesOf(seed uint64, templates map[string][]block, m *vsdbModel, statType string, cycle int, day time.Time) []vsdbFile {
+func filesOf(
+	seed uint64, templates map[string][]block, m *vsdbModel, statType string, cycle int, day time.Time,
+) []vsdbFile {
 	dir := fmt.Sprintf("vsdb_data/%s/%02dZ/%s/", statType, cycle, m.folder)
 	date := day.Format("20060102")
 	f := vsdbFile{seed: seed, model: m, name: m.name, cycle: cycle, gap: recordedGaps}
 	if statType != Grid2obs {
 		f.path = dir + m.folder + "_" + date + ".vsdb"
 		f.blocks = templates[m.folder+" "+statType]
-		f.times = []hours{{day.Unix() + int64(cycle)*3600, m.gridLeads}}
+		f.times = []validTime{{day.Unix() + int64(cycle)*3600, m.gridLeads}}
 		return []vsdbFile{f}
 	}
 	f.name, f.points = m.name+"/3", true
@@ -207,10 +207,10 @@ func filesOf(seed uint64, templates map[string][]block, m *vsdbModel, statType s
 
 // byValidHour sorts the leads of forecasts from one cycle by the hour of the day
 // at which they are valid.
-func byValidHour(day time.Time, cycle int, leads []int) []hours {
-	var times []hours
+func byValidHour(day time.Time, cycle int, leads []int) []validTime {
+	var times []validTime
 	for hour := range 24 {
-		t := hours{valid: day.Unix() + int64(hour)*3600}
+		t := validTime{valid: day.Unix() + int64(hour)*3600}
 		for _, l := range leads {
 			if (cycle+l)%24 == hour {
 				t.leads = append(t.leads, l)
@@ -273,11 +273,14 @@ func (f *vsdbFile) start(states []series, b *block, mask int, valid int64) []ser
 	return states
 }
 
+// hourOf returns the hour of the day of a valid time, also before 1970.
+func hourOf(valid int64) int { return int((valid%86400+86400)%86400) / 3600 }
+
 // pairs returns the number of matched pairs of a series: on a grid that of its mask, for point
 // observations the number of reports at that hour and level.
 func pairs(b *block, mask int, r *row, valid int64) float64 {
 	n := float64(b.masks[mask].total)
-	hour := int(valid / 3600 % 24)
+	hour := hourOf(valid)
 	p := pressure(r.level)
 	switch b.obtype {
 	case "ADPUPA":
@@ -301,11 +304,11 @@ func pairs(b *block, mask int, r *row, valid int64) float64 {
 }
 
 // appendMask appends the lines of one mask: lead by lead, row by row.
-func (f *vsdbFile) appendMask(dst []byte, b *block, mask int, states []series, t hours, powers []float64) []byte {
+func (f *vsdbFile) appendMask(dst []byte, b *block, mask int, states []series, t validTime, powers []float64) []byte {
 	header := record.DefaultHeader()
 	header[record.Version], header[record.Model] = "V01", f.name
 	header[record.ObType], header[record.VxMask] = b.obtype, b.masks[mask].name
-	bit := uint8(1) << (int(t.valid/3600%24) / b.step)
+	bit := uint8(1) << (hourOf(t.valid) / b.step)
 	var buf [8]float64
 	for i, lead := range t.leads {
 		for k := range b.rows {
@@ -350,7 +353,8 @@ func seedPreset(seed uint64) []FileSpec {
 	vectors.masks = slices.DeleteFunc(slices.Clone(vectors.masks), func(m maskSize) bool { return m.name == "G2/PNA" })
 	var files []FileSpec
 	add := func(blocks []block, valid time.Time) {
-		f := filesOf(seed, map[string][]block{"gfs anom": blocks}, gfs, Anom, valid.Hour(), valid.Truncate(24*time.Hour))[0]
+		templates, day := map[string][]block{"gfs anom": blocks}, valid.Truncate(24*time.Hour)
+		f := filesOf(seed, templates, gfs, Anom, valid.Hour(), day)[0]
 		f.gap = missingLeads
 		files = append(files, FileSpec{Path: f.path, Append: f.append})
 	}

@@ -239,7 +239,7 @@ func TestRangesAndSettings(t *testing.T) {
 	}
 }
 
-// A record does not depend on what else the archive holds.
+// A record does not depend on the other records of the archive.
 func TestRecordsDoNotDependOnTheRange(t *testing.T) {
 	long := filesOfVSDB(t, VSDB{Seed: 4, From: date(2018, 12, 30), To: date(2019, 1, 1), StatTypes: []string{Anom}})
 	content := map[string][]byte{}
@@ -283,5 +283,49 @@ var seedTime = time.Date(2019, 1, 24, 0, 0, 0, 0, time.UTC)
 func TestFirstAfterGap(t *testing.T) {
 	if seedTime.Unix() != firstAfterGap {
 		t.Errorf("firstAfterGap = %d, want %d", firstAfterGap, seedTime.Unix())
+	}
+}
+
+// Before 1970 the remainder of Unix seconds is negative; hours of the day are not.
+func TestDayBefore1970(t *testing.T) {
+	for _, c := range []struct {
+		valid int64
+		hour  int
+	}{{0, 0}, {-1, 23}, {-18 * 3600, 6}, {-86400, 0}, {86399, 23}} {
+		if got := hourOf(c.valid); got != c.hour {
+			t.Errorf("the hour of %d is %d, want %d", c.valid, got, c.hour)
+		}
+	}
+	before := filesOfVSDB(t, VSDB{Seed: 1, From: date(1959, 12, 31), Models: []string{"ecm"}})
+	after := filesOfVSDB(t, VSDB{Seed: 1, From: date(2019, 1, 1), Models: []string{"ecm"}})
+	lines := func(files []FileSpec) (n int) {
+		batches(t, files, func(_ FileSpec, b *record.Batch) { n += b.Len() })
+		return n
+	}
+	if a, b := lines(before), lines(after); len(before) != len(after) || a != b {
+		t.Errorf("%d files and %d records before 1970, %d and %d after", len(before), a, len(after), b)
+	}
+}
+
+// A name that a user gives twice makes no file twice: two workers would write it at the same time.
+func TestNamesGivenTwice(t *testing.T) {
+	v := VSDB{From: date(2019, 1, 1), Models: []string{"gfs", "gfs"}, StatTypes: []string{Sfc, Anom, Anom}}
+	m := MET{From: date(2024, 10, 31), Models: []string{"GFS", "GFS"}, Leads: []int{12, 6, 12, 0}}
+	for _, files := range [][]FileSpec{filesOfVSDB(t, v), metFiles(t, m)} {
+		paths := map[string]bool{}
+		for _, f := range files {
+			if paths[f.Path] {
+				t.Error(f.Path)
+			}
+			paths[f.Path] = true
+		}
+		if len(files) != 8 && len(files) != 6 {
+			t.Errorf("%d files", len(files))
+		}
+	}
+	for _, leads := range [][]int{{-6}, {6, 10_001}} {
+		if _, err := (MET{From: date(2024, 10, 31), Leads: leads}).Files(); err == nil || !strings.Contains(err.Error(), "0 and 10000 hours") {
+			t.Errorf("leads %v: %v", leads, err)
+		}
 	}
 }

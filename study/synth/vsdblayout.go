@@ -15,7 +15,7 @@ import (
 // is by valid time, block, mask, lead and row.
 type block struct {
 	obtype string
-	step   int // hours per bit of row.there
+	step   int // hours per bit of row.hours
 	masks  []maskSize
 	rows   []row
 }
@@ -29,8 +29,8 @@ type maskSize struct {
 // row is a variable at a level.
 type row struct {
 	lineType, variable, level string
-	// there has, for each mask of the block, the valid hours with observations: bit h/6
-	// for hour h in blocks of soundings and aircraft, bit h/3 in the others. nil = all.
+	// hours has, for each mask of the block, the valid hours with observations: bit h/step for hour h, with the block's
+	// step. nil = all.
 	hours []uint8
 	share float64 // of the mask's pairs that the row has; 0 = all
 	// printed is the level as it is in the file. NCEP's programs pad levels that are not
@@ -137,7 +137,7 @@ func sfcBlocks(obtype string) []block {
 	return []block{{obtype: obtype, step: 3, masks: sfcMasks, rows: rows}}
 }
 
-// hoursExcept returns a row.there without some masks.
+// hoursExcept returns the row.hours that have every hour, but none in some masks.
 func hoursExcept(masks []maskSize, out ...string) []uint8 {
 	hours := make([]uint8, len(masks))
 	for i, m := range masks {

@@ -96,13 +96,18 @@ func WriteAll(ctx context.Context, root string, files []FileSpec, workers int, p
 	return t.result(), err
 }
 
-// place writes a file under a temporary name and then renames it.
+// place writes a file under a temporary name and then renames it. After an error it removes the temporary file, because
+// the disk may be full.
 func place(path string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	if err := os.WriteFile(path+".part", content, 0o644); err != nil {
-		return err
+	err := os.WriteFile(path+".part", content, 0o644)
+	if err == nil {
+		err = os.Rename(path+".part", path)
 	}
-	return os.Rename(path+".part", path)
+	if err != nil {
+		_ = os.Remove(path + ".part") // the error before it is the cause
+	}
+	return err
 }

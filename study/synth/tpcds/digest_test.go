@@ -8,8 +8,7 @@ import (
 	format "github.com/barograph/barograph/formats/tpcds"
 )
 
-// digest is what rows are, whatever their order and the files they lie in: how
-// many, and the sum of their hashes.
+// digest has the number of rows and the sum of their hashes. It does not depend on their order and their files.
 type digest struct {
 	Rows int64
 	Sum  [2]uint64 // modulo 2⁶⁴ each

@@ -22,7 +22,7 @@ import (
 // Options of Generate.
 type Options struct {
 	Scale     float64 // the scale factor: 1 has 2,880,404 sales
-	Files     int     // of store_sales; 0 = 4 for each unit of the scale factor, at least 1
+	Files     int     // of store_sales, at most 4096; 0 = 4 for each unit of the scale factor, from 1 to 4096
 	Documents bool    // also write the collection of documents
 	Workers   int     // files written concurrently; 0 = GOMAXPROCS
 
@@ -46,14 +46,19 @@ func (o *Options) check() error {
 		if err := checkKitScale(o.Scale); err != nil {
 			return err
 		}
-	} else if !(o.Scale >= 0.01) || o.Scale > 700 { // the generator does not terminate at 0.001 to 0.006, and its numbers overflow above 777
-		return &fault.Error{Setting: fmt.Sprintf("scale factor %g", o.Scale), Problem: "is not between 0.01 and 700", Cure: "0.01 has 28,810 sales, 1 has 2,880,404"}
+	} else if !(o.Scale >= 0.01) || o.Scale > 700 {
+		// The generator does not terminate at 0.001 to 0.006, and its numbers overflow above 777.
+		return &fault.Error{
+			Setting: fmt.Sprintf("scale factor %g", o.Scale), Problem: "is not between 0.01 and 700",
+			Cure: "choose another one: 0.01 has 28,810 sales, 1 has 2,880,404",
+		}
 	}
 	if o.Files == 0 {
-		o.Files = int(max(4*o.Scale, 1))
+		o.Files = int(min(max(4*o.Scale, 1), maxFiles))
 	}
 	if o.Files < 1 || o.Files > maxFiles {
-		return &fault.Error{Setting: fmt.Sprintf("%d files", o.Files), Problem: fmt.Sprintf("is not between 1 and %d", maxFiles), Cure: "choose another number"}
+		problem := fmt.Sprintf("%d is not between 1 and %d", o.Files, maxFiles)
+		return &fault.Error{Setting: "number of files", Problem: problem, Cure: "choose another number"}
 	}
 	if o.Workers < 1 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -91,15 +96,18 @@ func Generate(ctx context.Context, dir string, o Options) (m *tpcds.Manifest, er
 		pieces[0].replaceClause = dense
 	}
 	for i := range int64(o.Files) {
+		first, next := sales*i/int64(o.Files), sales*(i+1)/int64(o.Files)
 		pieces = append(pieces, &piece{
 			table: tpcds.StoreSales, name: fmt.Sprintf("%s-%04d", tpcds.StoreSales, i),
-			where: fmt.Sprintf(" WHERE %[1]s >= %[2]d AND %[1]s < %[3]d", rows.number, sales*i/int64(o.Files), sales*(i+1)/int64(o.Files)),
+			where: fmt.Sprintf(" WHERE %[1]s >= %[2]d AND %[1]s < %[3]d", rows.number, first, next),
 		})
 	}
 	if err := writeAll(ctx, db, rows, dir, pieces, o); err != nil {
 		return nil, err
 	}
-	m = &tpcds.Manifest{Scale: o.Scale, Generator: rows.generator, Rows: map[string]int64{}, Parquet: map[string][]tpcds.File{}}
+	m = &tpcds.Manifest{
+		Scale: o.Scale, Generator: rows.generator, Rows: map[string]int64{}, Parquet: map[string][]tpcds.File{},
+	}
 	for _, p := range pieces {
 		m.Rows[p.table] += p.rows
 		m.Parquet[p.table] = append(m.Parquet[p.table], p.parquet)
@@ -189,7 +197,8 @@ func writeAll(ctx context.Context, db *database, rows source, dir string, pieces
 func (p *piece) write(ctx context.Context, db *database, rows source, dir string, documents bool) (err error) {
 	name := "parquet/" + p.name + ".parquet"
 	path := filepath.Join(dir, filepath.FromSlash(name))
-	p.rows, err = db.exec(ctx, "COPY (SELECT *"+p.replaceClause+" FROM (SELECT "+rows.columns(p.table)+" FROM "+rows.table(p.table)+p.where+")) TO "+quote(path)+" (FORMAT parquet)")
+	selected := "SELECT " + rows.columns(p.table) + " FROM " + rows.table(p.table) + p.where
+	p.rows, err = db.exec(ctx, "COPY (SELECT *"+p.replaceClause+" FROM ("+selected+")) TO "+quote(path)+" (FORMAT parquet)")
 	if err != nil {
 		return err
 	}

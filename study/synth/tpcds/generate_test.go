@@ -41,8 +41,7 @@ func digests(t *testing.T, dir string, m *format.Manifest) map[string]digest {
 	return out
 }
 
-// TestGenerate counts what dsdgen makes at 0.01, holds one file against many by
-// digest, and documents against rows.
+// TestGenerate counts the rows of dsdgen at 0.01. It compares one file with many by digest, and documents with rows.
 func TestGenerate(t *testing.T) {
 	one, first := generate(t, tpcds.Options{Scale: 0.01, Documents: true})
 	many, second := generate(t, tpcds.Options{Scale: 0.01, Files: 7, Workers: 3})
@@ -130,9 +129,9 @@ func TestGenerateRefuses(t *testing.T) {
 	cancel()
 	dir := t.TempDir()
 	if _, err := tpcds.Generate(ctx, dir, tpcds.Options{Scale: 0.01}); !errors.Is(err, context.Canceled) {
-		t.Errorf("nobody waits: %v", err)
+		t.Errorf("a canceled generation: %v", err)
 	}
 	if _, err := format.Open(dir); err == nil {
-		t.Error("what was broken off counts as whole")
+		t.Error("an interrupted generation counts as complete")
 	}
 }

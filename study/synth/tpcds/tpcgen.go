@@ -22,8 +22,9 @@ const kitScale = 100_000
 func checkKitScale(scale float64) error {
 	if scale < 1 || scale > kitScale || scale != math.Trunc(scale) {
 		return &fault.Error{
-			Setting: fmt.Sprintf("scale factor %g", scale), Problem: fmt.Sprintf("is not an integer from 1 to %d, as the TPC's kit requires", kitScale),
-			Cure: "choose another scale factor, or use the generator duckdb",
+			Setting: fmt.Sprintf("scale factor %g", scale),
+			Problem: fmt.Sprintf("is not an integer from 1 to %d, as the TPC's kit requires", kitScale),
+			Cure:    "choose another scale factor, or use the generator duckdb",
 		}
 	}
 	return nil
@@ -37,7 +38,8 @@ func (d *database) kit(ctx context.Context, o *Options) (source, error) {
 		return source{}, err
 	}
 	tables := []string{tpcds.StoreSales, tpcds.DateDim, tpcds.Item}
-	_, err = tpcgen(ctx, o.Program, "tpcds", "parquet", "--scale-factor", strconv.FormatFloat(o.Scale, 'f', -1, 64), "--tables", strings.Join(tables, ","),
+	scale := strconv.FormatFloat(o.Scale, 'f', -1, 64)
+	_, err = tpcgen(ctx, o.Program, "tpcds", "parquet", "--scale-factor", scale, "--tables", strings.Join(tables, ","),
 		"--compat", "c", "--output-dir="+d.dir, "--num-threads", strconv.Itoa(o.Workers), "--quiet", "--no-progress")
 	if err != nil {
 		return source{}, err
@@ -61,7 +63,8 @@ func tpcgen(ctx context.Context, program string, args ...string) (string, error)
 		return "", ctx.Err()
 	}
 	if err != nil {
-		return "", &fault.Error{Setting: program, Problem: "failed", Err: errors.Join(err, errors.New(strings.TrimSpace(failed.String()))), Cure: "check that the disk has space"}
+		cause := errors.Join(err, errors.New(strings.TrimSpace(failed.String())))
+		return "", &fault.Error{Setting: program, Problem: "failed", Err: cause, Cure: "check that the disk has space"}
 	}
 	return strings.TrimSpace(string(out)), nil
 }

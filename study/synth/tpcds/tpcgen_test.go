@@ -28,9 +28,8 @@ func program(t testing.TB) string {
 	return path
 }
 
-// TestKit counts what the kit's rows at scale factor 1 are known to be, and holds
-// one file against seven and against the kit's own text, and the days against
-// those of DuckDB's port.
+// TestKit counts the kit's rows at scale factor 1. It compares one file with seven and with the kit's own text, and the
+// days with those of DuckDB's port.
 func TestKit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("NOT TESTED in short mode: the kit's least scale factor has 2,880,404 sales")
@@ -59,8 +58,8 @@ func TestKit(t *testing.T) {
 func kitText(t *testing.T, program, dir string, m *format.Manifest) {
 	t.Helper()
 	out := t.TempDir()
-	if said, err := exec.CommandContext(t.Context(), program, "tpcds", "dat", "--tables", "store_sales,date_dim,item", "--output-dir="+out, "--quiet").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, said)
+	if printed, err := exec.CommandContext(t.Context(), program, "tpcds", "dat", "--tables", "store_sales,date_dim,item", "--output-dir="+out, "--quiet").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, printed)
 	}
 	for table := range m.Parquet {
 		f, err := os.Open(filepath.Join(out, table+".dat"))
@@ -109,8 +108,8 @@ func lines(t testing.TB, dir string, m *format.Manifest, table string, each func
 	}
 }
 
-// TestKitRefuses: scale factors that the kit does not have, and a program that
-// fails, leave no folder that counts as whole.
+// TestKitRefuses: a scale factor that the kit does not have, or a program that fails, leaves no folder that counts as
+// complete.
 func TestKitRefuses(t *testing.T) {
 	failing := filepath.Join(t.TempDir(), "tpcgen-cli")
 	if err := os.WriteFile(failing, []byte("#!/bin/sh\n[ \"$1\" = --version ] && echo x || { echo no room >&2; exit 1; }\n"), 0o755); err != nil {
@@ -122,7 +121,7 @@ func TestKitRefuses(t *testing.T) {
 			t.Errorf("scale factor %g: %v, want … %s …", scale, err, says)
 		}
 		if _, err := format.Open(dir); err == nil {
-			t.Errorf("scale factor %g: what failed counts as whole", scale)
+			t.Errorf("scale factor %g: a failed generation counts as complete", scale)
 		}
 	}
 }

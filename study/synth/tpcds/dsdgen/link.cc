@@ -1,12 +1,12 @@
-// Gives a database the function dsdgen, which DuckDB's library holds and its Go
-// module does not register. See link.go.
+// Adds the function dsdgen to a database. DuckDB's library contains it, and its Go module does not register it. See
+// link.go.
 
 #include <cstdio>
 #include <exception>
 #include <string>
 
-// What DuckDB's C++ headers would declare: the Go module has the library and
-// its C header alone. Names and types are those of link.go's version.
+// The declarations of DuckDB's C++ headers: the Go module has only the library and its C header. Names and types are
+// those of the version in link.go.
 namespace duckdb {
 class DatabaseInstance;
 class ExtensionLoader {
@@ -14,7 +14,7 @@ public:
 	ExtensionLoader(DatabaseInstance &db, const std::string &name);
 
 private:
-	char members[1024]; // more than they take; nobody looks at them here
+	char members[1024]; // larger than the real members; this file does not read them
 };
 } // namespace duckdb
 
