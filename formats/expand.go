@@ -38,7 +38,7 @@ func ExpandReporting(paths []string, reportSkipped func(path string)) ([]string,
 		if len(x.files) == before {
 			return nil, &fault.Error{
 				File: p, Problem: "no VSDB or MET file found",
-				Cure: "files of a folder are found by their names: *.vsdb, *.stat, *_TYPE.txt, also with .gz",
+				Cure: "files of a folder are found by their names: *.vsdb, *.stat, *.tcst, *_TYPE.txt, also with .gz",
 			}
 		}
 	}

@@ -226,7 +226,7 @@ func (f *File) Start() error {
 		if f.Kind = byText(beginning); f.Kind == "" {
 			return &fault.Error{
 				File: f.Path, Problem: "neither its name nor its first line is that of a VSDB or a MET .stat file",
-				Cure: "name it *.vsdb, *.stat or *_TYPE.txt (with .gz if it is gzip) if it is one",
+				Cure: "name it *.vsdb, *.stat, *.tcst or *_TYPE.txt (with .gz if it is gzip) if it is one",
 			}
 		}
 	}

@@ -25,11 +25,16 @@ func newAgent(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "agent",
 		Short: "Run a share of ycsb workloads for another machine",
-		Long: `Agent waits for ` + "`barograph ycsb load|run|sweep --agents`" + ` on another machine and runs its share of the workload, one at a
-time. Whoever has the token can make it reach any engine, and read files of embedded ones, with the rights of this process.
-The variable ` + envToken + ` contains the token. Outside the loopback interface the agent requires a certificate.`,
-		Example: `  ` + envToken + `=… barograph agent --listen 127.0.0.1:7707
-  ` + envToken + `=… barograph agent --listen 10.0.0.5:7707 --tls-cert agent.pem --tls-key agent.key`,
+		Long: `Agent waits until another machine runs ` + "`barograph ycsb load|run|sweep --agents`" + `, and then does its share of that workload.
+It does one workload at a time, and waits for the next until ^C or SIGTERM.
+
+Set the environment variable ` + envToken + ` to the same token on all machines: 16 characters or more,
+for example from "openssl rand -hex 16". Whoever has the token can make the agent connect to any engine, and
+read the files of embedded engines, with the rights of this process. To listen on an address that other machines reach,
+the agent needs a certificate (--tls-cert and --tls-key).`,
+		Example: `  export ` + envToken + `=$(openssl rand -hex 16)
+  barograph agent --listen 127.0.0.1:7707
+  barograph agent --listen 10.0.0.5:7707 --tls-cert agent.pem --tls-key agent.key`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return e.agent(c.Context(), listen, cert, key) },
 	}

@@ -59,17 +59,17 @@ func newAsk(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ask [URL] CASE|QUESTION.yaml|PLOT.xml",
 		Short: "Ask an archive a question, and print rows, a statistic or a plot",
-		Long: `Ask sends a question, or all questions of a METviewer plot_spec, to an archive: that of URL or --engine, else of the
-environment variable BAROGRAPH_ENGINE. A question is the name of a case ("barograph cases URL" lists those of the
-archive, "barograph list cases" those of NOAA's experiment), a YAML file (docs/reference/questions.md), or a METviewer plot_spec
-(docs/reference/metviewer.md; PLOT.xml#NAME is one of its plots). --where, --valid and --lead change the question.
-
-Ask prints the rows. --stat computes a statistic from the partial sums, as METviewer does, and reports the number of
-records N behind each value. --plot draws one file for each question, and for each statistic of --stat.`,
+		Long: `Ask sends a question to an archive (URL, else --engine, else the environment variable
+BAROGRAPH_ENGINE), and prints the rows of the result. The question is one of these:
+  CASE           a name that "barograph cases URL" prints, or "barograph list cases" (NOAA's experiment)
+  QUESTION.yaml  a file (docs/reference/questions.md); QUESTION.yaml#NAME is one of its questions
+  PLOT.xml       a METviewer plot_spec (docs/reference/metviewer.md); PLOT.xml#NAME is one of its plots
+--where, --valid and --lead change the question. --stat computes a statistic from the partial sums, as METviewer does,
+and reports the number of records N behind each value. --plot draws one file for each question, and for each statistic
+of --stat. Leads are in hours; in rows as CSV, JSON or Parquet they are in seconds.`,
 		Example: `  barograph ask duckdb:archive.db dieoff_sal1l2_hgt --plot dieoff.svg
-  barograph ask duckdb:archive.db test_3 --design wide --format csv
+  barograph ask duckdb:archive.db test_3 --format csv
   barograph ask duckdb:archive.db test_3 --valid 2019010100 --where vx_mask=G2/NHX --stat ANOM_CORR
-  barograph ask sqlite:archive.db test_6 --plot dieoff.svg
   barograph ask duckdb:archive.db test_3 --where fcst_lev= --scorecard GFS,ECM --plot card.svg
   barograph ask duckdb:archive.db plot.xml --subset mv_gfs --plot out.svg`,
 		Args: cobra.RangeArgs(1, 2),
@@ -92,7 +92,7 @@ records N behind each value. --plot draws one file for each question, and for ea
 	e.spreadsheet(c)
 	f := c.Flags()
 	f.StringVar(&a.flavour, "flavour", "", "form of the query: "+join(flavour.Names())+
-		" (default: the last of these that the design offers and that can express the question)")
+		" (default: of those that the design offers and that can express the question, the last in this list)")
 	f.StringArrayVar(&a.where, "where", nil, `replace the question's condition on a header field: vx_mask=G2/NHX; `+
 		`repeat it or use commas for several values (\, is a comma in a value); FIELD= removes the condition`)
 	f.StringVar(&a.valid, "valid", "", "replace the question's valid times: 2019010100, a list a,b,c, a range a..b/6h, or all")
@@ -106,7 +106,7 @@ records N behind each value. --plot draws one file for each question, and for ea
 	kinds := strings.Join(slices.Sorted(maps.Keys(question.LineTypesOfPictures())), ", ")
 	f.StringVar(&a.pictureKind, "picture", "", "kind of picture: "+kinds+" (default: the question's kind; if it has none, curves)")
 	f.Var((*list)(&a.scorecard), "scorecard",
-		"with --plot: draw, for each lead, variable, level and region, which of two models is better: CANDIDATE,BASELINE")
+		"with --plot: instead of curves draw, for each lead, variable, level and region, which of two models is better: CANDIDATE,BASELINE")
 	f.BoolVar(&a.explain, "explain", false, "print the query, the access paths of its plan, and the plan itself, instead of rows")
 	f.Uint64Var(&a.seed, "seed", 1, "seed of the bootstrap for confidence intervals")
 	seldom(c, "design", "flavour", "picture", "seed", "subset")

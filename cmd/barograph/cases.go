@@ -22,14 +22,14 @@ func newCases(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cases [URL] | cases FILES…",
 		Short: "Derive questions from the records of an archive or of files, as YAML",
-		Long: fmt.Sprintf(`Cases writes questions that have rows, the most informative first. For the first line type these are the shapes of NOAA's
-experiment (die-off, one series over a few days, all levels and regions, several levels, one lead and many levels, a large
-read) and of METviewer's plots (over time, by valid hour, by threshold); the other line types follow in turn.
+		Long: fmt.Sprintf(`Cases writes questions about an archive or files, the most informative first; each has
+rows in these data. Their forms are those of NOAA's experiment (die-off, one series over a few days, all levels and
+regions, several levels, one lead and many levels, a large read) and of METviewer's plots (over time, by valid hour, by
+threshold): first all forms for one line type, then the other line types in turn.
 
-A name is made of shape, line type and variable (one_sl1l2_hgt). "ask" and "met" know these names for every variable,
-also for those that are not listed. "met" asks the first %d questions by default.
-
-Edit the file (docs/reference/questions.md) and use it: met FILES --case cases.yaml, ask URL
+A question's name is its form, line type and variable: one_sl1l2_hgt. "ask" and "met" accept such a name for every
+variable of the data. Without --case "met" asks the first %d questions. You can edit the file
+(docs/reference/questions.md). Use it like this: barograph met FILES --case cases.yaml, or barograph ask URL
 cases.yaml#NAME.`, met.DerivedCases),
 		Example: `  barograph cases vsdb_data > cases.yaml
   barograph cases duckdb:archive.db > cases.yaml`,

@@ -20,15 +20,16 @@ func newCompare(e *env) *cobra.Command {
 	var seed uint64
 	c := &cobra.Command{
 		Use:   "compare RUN RUN…",
-		Short: "Compare runs with a baseline run: faster, slower, wrong or missing cells",
-		Long: `Compare matches the cells of runs of any study (in met a cell is an engine, design, flavour and case) with those of the
-first run. For each it reports faster, slower, wrong or missing, the interval, and whether the difference exceeds the
-noise. If runs cannot be compared (other data, another machine), it reports this first. It also lists other
-differences (versions, settings). It shows no time of a wrong result. It skips and counts the cells that an unfinished run has not measured.
+		Short: "Compare runs with a baseline run: faster, slower, wrong or absent cells",
+		Long: `Compare compares runs of any study with the first run, cell by cell (in met a cell is an engine,
+design, flavour and case). For each cell it prints both times, their ratio with its interval, and a verdict: faster or
+slower beyond the noise, wrong, absent, new or not timed. It shows no time of a wrong result. If the runs cannot be
+compared (other data, another machine), it prints VOID with the reason. Compare lists other differences
+(versions, settings). If a run is unfinished, compare counts the cells that it lacks, and exits with status 4.
 
---fail-over 10% (fail if the change is over 10 %) is for nightly tests. The exit status is 4 if a cell, or the median
-change of all cells, is significantly worse by more than 10 %; if a cell is wrong or missing; or if the runs cannot be
-compared. --benchstat prints the repetitions for Go's program benchstat.`,
+With --fail-over 10% the exit status is also 4 if a cell, or the median of all changes, is significantly worse by
+more than 10 %; if a cell is wrong or absent; or if the runs cannot be compared. Without it, these results do not
+change the exit status. --benchstat prints the repetitions for Go's program benchstat.`,
 		Example: `  barograph compare runs/20261120-235959-met runs/20261121-235959-met --fail-over 10% --html change.html
   barograph compare a b --benchstat > both.txt; benchstat -col run both.txt`,
 		Args: cobra.MinimumNArgs(1),
@@ -71,8 +72,7 @@ compared. --benchstat prints the repetitions for Go's program benchstat.`,
 	}
 	f := c.Flags()
 	f.StringVar(&page, "html", "", "write a page with pictures to this file")
-	f.Var(&limit, "fail-over", "exit with status 4 if a cell is significantly worse by more than this, e.g. 10%, "+
-		"if it is wrong or missing, or if runs cannot be compared")
+	f.Var(&limit, "fail-over", "exit with status 4 if a cell is significantly worse by more than this, e.g. 10%")
 	f.BoolVar(&benchstat, "benchstat", false, "print the repetitions for Go's program benchstat, and compare nothing")
 	f.Uint64Var(&seed, "seed", 1, "seed of the bootstrap for confidence intervals")
 	return c

@@ -21,15 +21,19 @@ func newDiff(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "diff URL URL",
 		Short: "Compare the contents of two METviewer databases",
-		Long: `Diff compares two databases with METviewer's schema (MariaDB or MySQL) row by row: data_file, the headers and lines of
-statistics and cyclones (stat_header, tcst_header, line_data_…), and MODE's and MTD's objects (mode_…, mtd_…). It ignores
-ids and the order of rows: a line is identified by its file and line number, an object by its header and object_id, and
-headers are compared by their texts. Both databases must have been loaded from the same file paths.
+		Long: `Diff compares two databases with METviewer's schema (MariaDB or MySQL) row by row: data_file,
+the headers and lines of statistics and cyclones (stat_header, tcst_header, line_data_…), and MODE's and MTD's objects
+(mode_…, mtd_…). It ignores ids and the order of rows. It compares lines with the same file and line number, objects
+with the same header and object_id, and headers by their texts. Both databases must have been loaded from the same file
+paths.
 
---known metdbload declares that METdbLoad loaded the second database. Diff then counts the differences that its known
-faults explain separately, and they do not cause exit status 3.`,
+A URL names the database itself. "barograph load FILES --engine mariadb://root@127.0.0.1:3306/mv_ --subset ours" loads
+into the database mv_ours (METviewer's mv_ and the name of the subset).
+
+With --known metdbload diff expects that METdbLoad loaded the second database. It counts differences that come from
+METdbLoad's known faults in a column of their own, and they do not cause exit status 3.`,
 		Example: `  barograph diff mariadb://root@127.0.0.1:3306/mv_ours mariadb://root@127.0.0.1:3306/mv_theirs
-  barograph diff mariadb://…/mv_ours mariadb://…/mv_theirs --known metdbload --samples 1`,
+  barograph diff mariadb://root@127.0.0.1:3306/mv_ours mariadb://root@127.0.0.1:3306/mv_theirs --known metdbload --samples 1`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			switch loader {

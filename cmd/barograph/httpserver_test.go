@@ -13,7 +13,22 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine/all"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
+
+// TestMetricsWithoutHostAreLocal: other machines cannot read the metrics of an address without a host.
+func TestMetricsWithoutHostAreLocal(t *testing.T) {
+	var printed strings.Builder
+	stop, err := (&env{stderr: &printed}).metrics(t.Context(), prometheus.NewRegistry(), ":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	if !strings.HasPrefix(printed.String(), "metrics: http://127.0.0.1:") {
+		t.Errorf("the metrics are served at %s", printed.String())
+	}
+}
 
 // TestIdleConnectionsKeepNobodyOut: some clients connect and send nothing, keep connections alive,
 // or send half a body. They get at most their share of connections, and the server answers other

@@ -43,9 +43,10 @@ func newLab(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "lab",
 		Short: "Install, start and stop temporary database servers on this machine",
-		Long: `Lab starts servers to measure on. Each has a folder of its own, on 127.0.0.1 and a free port, and runs as an unprivileged
-user if Barograph runs as root. The run folder records its profile of settings. Lab never touches a cluster or service
-that a package installs. The commands act on the engines named, or on every engine that has a server.
+		Long: `Lab starts database servers for studies. Each server has a folder of its own, and listens on
+127.0.0.1 and a free port. If you are root, the server runs as an unprivileged user. A profile is a set of settings;
+the run folder records it. Lab does not use or change servers that already run on the machine. Each command acts on the
+engines that you name, or on all engines that have a server.
 
   barograph lab install postgres --yes
   barograph lab up postgres --profile tuned
@@ -79,7 +80,8 @@ that a package installs. The commands act on the engines named, or on every engi
 	up := sub("up [ENGINE…]", "Start servers and print their names", servers, "", l.up)
 	profiles, descriptions := l.profiles()
 	up.Long = "Up starts the servers of the engines that you name (default: all), and prints their names for --engine, such as " +
-		"lab:postgres. It leaves running servers unchanged.\n\n" +
+		"lab:postgres. A server of the lab that runs already stays as it is. To change its profile or its nodes, first stop it " +
+		"(lab down): otherwise \"lab up\" exits with status 1.\n\n" +
 		"Profiles (the default is the first one of an engine):\n" + descriptions
 	clusters := l.serversWhere(func(s *launch.Server) bool { return len(s.Nodes) > 1 })
 	up.Flags().IntVar(&l.Nodes, "nodes", 1, "nodes of the cluster; more than 1 only for "+join(clusters))

@@ -12,9 +12,10 @@ import (
 	"github.com/barograph/barograph/study/ycsb"
 )
 
-// metrics serves the metrics of a registry at an address until the caller calls stop.
+// metrics serves the metrics of a registry at an address until the caller calls stop. An address without a host is on
+// this machine only.
 func (e *env) metrics(ctx context.Context, metrics prometheus.Gatherer, listen string) (stop func(), err error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", loopback(listen))
 	if err != nil {
 		return nil, &fault.Error{Setting: "--metrics " + listen, Err: err, Cure: "name a free address"}
 	}
@@ -40,6 +41,6 @@ func (f *ycsbFlags) serveMetrics(ctx context.Context, e *env) (m *ycsb.Metrics, 
 	m = ycsb.NewMetrics()
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(m)
-	stop, err = e.metrics(ctx, registry, loopback(f.metrics))
+	stop, err = e.metrics(ctx, registry, f.metrics)
 	return m, stop, err
 }

@@ -23,30 +23,31 @@ func newScanOwn(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "own --tables DIR --queries FILE.sql…|--set SET [--engine URL…]",
 		Short: "Study your own tables and SQL queries on several engines",
-		Long: `Own loads the Parquet or CSV files of a folder into every engine, runs the queries of SQL files, and times the queries
-whose results are correct. --streams then runs the queries concurrently and reports queries per hour, percentiles and scaling.
+		Long: `Own loads the Parquet or CSV files of a folder into every engine, runs the queries of SQL
+files, and times the queries whose results are correct. --streams then runs the queries concurrently and reports
+queries per hour, percentiles and scaling.
 
-DIR/NAME.parquet, DIR/NAME.csv and the files below DIR/NAME are the table NAME; a folder key=value adds a column. Own
-lists every file, its rows, the types of all columns, and unused files with the reason. A CSV column gets the
-narrowest lossless type; DIR/schema.sql or --types declares other types. Own creates no index; after it
-has loaded NAME into an engine, it runs the statements of DIR/NAME.ENGINE.sql there (such as CREATE INDEX). On a
-server the tables are in a schema (MariaDB: database) barograph_own, which a new run replaces. A query ends with a
-semicolon. Lines before it may describe it:
+Table NAME is the file DIR/NAME.parquet or DIR/NAME.csv, or all files below DIR/NAME, where a folder day=2 adds the
+column day. Own prints files, rows and column types, and unused files with the reason. A CSV column gets the narrowest
+lossless type; DIR/schema.sql or --types declares other types. Own creates no index: put CREATE INDEX into
+DIR/NAME.ENGINE.sql, which it runs after it has loaded NAME into ENGINE. On a server the tables are in a schema
+(MariaDB: database) barograph_own; a new run deletes and recreates it. A query ends with a semicolon. Lines before it
+may describe it:
   -- name: top_pages
   -- title: the most viewed pages
   -- param day: 2024-01-01 | 2024-01-02       run the query once per value; ${day} is replaced
-  -- for: postgres, mariadb                   another text of the preceding query, for these engines
-QUERYFILE.ENGINE.sql next to a query file has the text for one engine. Own sends only queries that begin with SELECT or WITH.
+  -- for: postgres, mariadb                   the same query as before, in the SQL of these engines
+For one engine this text can be in the file QUERYFILE.ENGINE.sql. Own sends only queries that begin with SELECT or
+WITH.
 
-Proof: DuckDB runs the queries on the files, and each engine must return the same. The report calls this "engines
-agree": unlike met, Own has no reference that is computed without a database. Values must agree in type and value.
-Rows are compared in order if the query has ORDER BY, else as multisets. Verdicts: equal; equal to rounding
-(--tolerance); undetermined (the query allows several results and this is one of them: it is timed, and the report
-shows how to make the query deterministic); wrong (not timed); failed.
+Own compares each result with that of DuckDB on the files. The report calls this proof "engines agree", because a
+database computes the reference. Values must agree in type and value; the order of rows counts only with ORDER BY.
+Verdicts: equal; equal to rounding (--tolerance); undetermined (the query allows several results, such as LIMIT without
+ORDER BY, and this is one: it is timed, and the report shows how to fix the query); wrong (not timed); failed.
 
 After ^C the timings and loaded tables are kept. To resume, repeat the command with --out RUNFOLDER.
 
-Sets: clicks (30 queries modeled on ClickBench), documents (5 from JSONBench), star (TPC-DS 3, 52 and 55).`,
+--set: clicks (30 queries modeled on ClickBench), documents (5 from JSONBench), star (TPC-DS 3, 52 and 55).`,
 		Example: `  barograph scan own --tables data --queries questions
   barograph scan own --tables data --queries questions --engine duckdb:own.db --engine sqlite:own.sqlite --engine lab:postgres
   barograph scan own --tables data --queries q1.sql,q2.sql --engine clickhouse:ch --engine duckdb:own.db --streams 1,2,4,8

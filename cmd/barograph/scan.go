@@ -20,23 +20,24 @@ func newScan(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "scan [EXPERIMENT] --engine URL|--lab ENGINE --data DIR [--paths A,B,C|--disks]",
 		Short: "Scan a star schema over several disks: how many paths, how many partitions",
-		Long: `Scan loads the star of TPC-DS's query 3 over several disk paths, proves every result, and times it. DIR is a folder that
-"barograph synth tpcds" made. Queries: q3, q52, q55, and scan, the sum over all sales.
-  experiment1   partitions on the first path only: 1, 2, 4, 8, or those of --partitions
-  experiment2   one path with --partitions (default auto); 1, 2, … paths with one partition on each
-  sweep         numbers of paths × numbers of partitions: 1, 2, 4, 8, 16, or those of --partitions
+		Long: `Scan distributes three tables of TPC-DS (sales, days, items) over several disks, checks the
+result of every query, and times it. "barograph synth tpcds" makes the tables. Queries: TPC-DS's q3, q52, q55; scan,
+the sum of all sales. Experiments:
+  experiment1   how many partitions on one path: 1, 2, 4, 8, or those of --partitions
+  experiment2   how many paths: 1 with --partitions (default auto); 1, 2, … with one partition each
+  sweep         both: paths × partitions 1, 2, 4, 8, 16, or those of --partitions
 
-Without an experiment, scan loads the placement that the flags describe. --partitions auto is the published rule: one per
-path if there are several, else the least of the memory in GB, 16, and the cores. Scan loads the configurations in random
-order, --rounds times. The run folder keeps proven results: results/ENGINE.QUERY.csv.
+Without an experiment, scan loads only the placement that the flags describe. --partitions auto means one on each path;
+on a single path as many as the smallest of GB of memory, 16, and cores. Scan loads the configurations in random order,
+--rounds times. The run folder has the results: results/ENGINE.QUERY.csv.
 
---lab starts temporary servers and removes them at the end, also after ^C and errors: for AsterixDB a new one for each load,
-for the others one for the run. A configuration that fails there, such as more partitions than fit into memory, is
-reported, and the others continue.
+--lab starts temporary servers and removes them at the end, also after ^C and errors: for AsterixDB a new one for each
+load, for the others one for the run. A configuration that fails there, such as more partitions than fit into memory,
+is reported, and the others continue.
 
-For cold results the engine drops its caches if it can, and scan empties the page cache of the system. A server of --lab
-that cannot drop its caches is restarted before each one (--cold-restart=false: its memory stays). Plain folders as paths
-have no speed limit. "barograph lab disks" makes disks of given speeds: --disks uses all of them, --disks=6 the first six.`,
+Before a cold repetition the engine drops its caches if it can, and scan empties the page cache of the system. A server
+of --lab that cannot drop them is restarted, except with --cold-restart=false. Plain folders as paths have no speed
+limit. "barograph lab disks" makes disks of given speeds: --disks uses all of them, --disks=6 the first six.`,
 		Example: `  barograph synth tpcds --sf 1 --documents --out tpcds
   barograph scan --engine duckdb:star.db --data tpcds --paths /disk1,/disk2 --partitions auto --cold 5
   barograph scan experiment2 --engine duckdb:star.db --data tpcds --paths /d1,/d2,/d3,/d4,/d5,/d6 --queries scan,q3 --reps 0 --cold 10

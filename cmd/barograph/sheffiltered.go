@@ -10,6 +10,7 @@ import (
 
 	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/river"
 )
 
@@ -49,6 +50,9 @@ func (p *riverFlags) filtered(c *cobra.Command, files []string) error {
 	texts, err := formats.NewTexts(c.Context(), files, p.env.stdin, p.env.reportError)
 	if err != nil {
 		return err
+	}
+	if d, _, err := p.env.engines.Parse(p.url); err == nil && d.Scheme != "postgres" {
+		return fault.Misuse(fault.Redact(p.url), "is no IHFS", "name an IHFS database: postgres://HOST/DATABASE")
 	}
 	to, err := p.open(c.Context(), false)
 	if err != nil {

@@ -294,7 +294,7 @@ line of JSON per product. --metrics serves Prometheus metrics at /metrics.`,
 	f.StringVar(&p.logFile.Name, "log-file", "", "also write the lines of standard output to this file")
 	f.Int64Var(&p.logFile.Most, "log-size", 64<<20, "rotate the log file to FILE.1 when it has this many bytes")
 	f.IntVar(&p.logFile.Keep, "log-keep", 5, "number of old log files to keep")
-	f.StringVar(&listen, "metrics", "", "address for Prometheus metrics, e.g. 127.0.0.1:9464")
+	f.StringVar(&listen, "metrics", "", "address for Prometheus metrics: :9464 (this machine only) or HOST:9464")
 	required(c, "spool")
 	p.flags(c)
 	seldom(c, "keep", "log-file", "log-keep", "log-size", "settle", "wait-for-database")

@@ -27,9 +27,7 @@ import (
 )
 
 func newShow(e *env) *cobra.Command {
-	last := &choice{}
-	var picture string
-	var leads bool
+	last, picture, leads := &choice{}, "", false
 	c := &cobra.Command{
 		Use:   "show [URL] | show FILES…",
 		Short: "Show what an archive or files contain",

@@ -27,10 +27,10 @@ func newVerify(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify [URL] [FILES…]",
 		Short: "Prove that an archive contains what was loaded",
-		Long: `Verify reads all records of an archive, and compares the count and digest of each series (the records with the same
-header) with those that the loads stored. It reports records that were lost, changed or added after the loads. With
-FILES it also looks up each of their records, and names missing and differing ones by file and line. Without URL it
-verifies the archive that the environment variable BAROGRAPH_ENGINE names.`,
+		Long: `Verify reads all records of an archive, and compares the count and digest of each series (the records
+with the same header) with those that the loads stored for it. It reports records that were lost, changed or added
+since then. With FILES it also looks up each record of the files, and names missing and differing ones by file and
+line. Without URL it verifies the archive that the environment variable BAROGRAPH_ENGINE names.`,
 		Example: `  barograph verify duckdb:archive.db
   barograph verify lab:postgres vsdb_data
   barograph verify duckdb:damaged.db --salvage duckdb:new.db`,
@@ -57,8 +57,8 @@ verifies the archive that the environment variable BAROGRAPH_ENGINE names.`,
 	}
 	last = lastLine(c)
 	f := c.Flags()
-	f.BoolVar(&prune, "prune", false, "accept deliberate deletions: no longer expect the deleted records; a later load of their files stores them again")
-	f.BoolVar(&force, "force", false, fmt.Sprintf("with --prune: accept more than %d %% deleted records of a subset", load.DefaultLimit))
+	f.BoolVar(&prune, "prune", false, "accept that records were deleted on purpose: later runs of verify do not report them; a later load of their files stores them again")
+	f.BoolVar(&force, "force", false, fmt.Sprintf("with --prune: also if more than %d %% of the records of a subset were deleted", load.DefaultLimit))
 	f.BoolVar(&dryRun, "dry-run", false, "with --prune: change nothing, and list what would be accepted")
 	f.StringVar(&salvage, "salvage", "", "URL of a new archive: copy every readable record into it, and list what is missing")
 	f.StringVar(&subset, "subset", "", "verify only this subset (default: all)")

@@ -48,9 +48,12 @@ func newYCSB(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ycsb",
 		Short: "Run YCSB's core workloads, and check every result",
-		Long: `Ycsb loads and requests records as YCSB's core workload does, with the same properties, keys, values, distributions and
-output. YCSB can read the records that Barograph loads, and the reverse. Barograph requests only keys whose insert was
-acknowledged, checks scans, and fails a run in which records are not found.`,
+		Long: `Ycsb runs the core workloads of the benchmark YCSB, with its properties, keys, values,
+distributions and output. YCSB can read the records that Barograph loads, and Barograph those of YCSB. In contrast to
+YCSB, Barograph requests only keys whose insert the engine acknowledged, checks the results of scans, and fails a run
+in which records are not found.
+
+First create the table by "ycsb load", then measure by "ycsb run".`,
 	}
 	return parent(c, newYCSBLoad(e), newYCSBRun(e), newYCSBSweep(e), newYCSBProperties(e))
 }
@@ -75,7 +78,7 @@ func (f *ycsbFlags) singleFlags(e *env, c *cobra.Command) {
 	f.flags(c)
 	c.Flags().StringVar(&f.url, engineFlag, "", "URL of the engine (see \"barograph list engines\"), or lab:ENGINE for a server that \"lab up\" started")
 	c.Flags().Int64Var(&f.threads, "threads", 1, "number of threads")
-	c.Flags().Var(&f.shard, "shard", "do the i-th of n shares of the work (i/n); barograph merge joins the run folders of the n clients")
+	c.Flags().Var(&f.shard, "shard", "do the i-th of n shares of the work (i/n), in load and run; barograph merge joins the n run folders")
 	c.Flags().BoolVar(&f.csv, "csv", false, "print CSV: one row per run with every measured number (ns)")
 	e.completeEngines(c, "db")
 	required(c, engineFlag)
@@ -102,12 +105,13 @@ func newYCSBRun(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run --engine URL -P FILE [-p NAME=VALUE]…",
 		Short: "Read and write records in the proportions of the workload",
-		Long: `Run executes a workload on a loaded table. Without --target each thread sends its next request when it has the result of the
-last one. With --target, operations are due at that rate over all threads (-p arrivals=fixed or poisson), and run prints
-two latencies: [READ] is the service time, [Intended-READ] counts from when the operation was due. -p warmup=SECONDS
-excludes the first seconds from the results. --engine dry: is a store in this process, to measure the client itself;
-run first loads its table.`,
-		Example: `  barograph ycsb run --engine pebble:ycsb.pebble -P workloada -p recordcount=100000 -p operationcount=1000000 --threads 8
+		Long: `Run executes a workload on a loaded table. Without --target each thread sends its next request
+when it has the result of the last one. With --target, operations are due at that rate over all threads (-p
+arrivals=fixed or poisson), and run prints two latencies: [READ] is the service time, [Intended-READ] counts from when
+the operation was due. With -p warmup=SECONDS the first seconds do not count. --engine dry: is a store in memory, to
+measure the client itself; run loads its table first.`,
+		Example: `  barograph ycsb load --engine pebble:ycsb.pebble -P workloada -p recordcount=100000
+  barograph ycsb run --engine pebble:ycsb.pebble -P workloada -p recordcount=100000 -p operationcount=1000000 --threads 8
   barograph ycsb run --engine postgres://postgres@localhost/test -P workloade -p maxexecutiontime=60 --target 500`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.exit(e, e.ycsb(c, f, false)) },
@@ -115,7 +119,7 @@ run first loads its table.`,
 	f.singleFlags(e, c)
 	f.folderFlags(c)
 	f.agentFlags(c)
-	c.Flags().StringVar(&f.raw, "raw", "", "Parquet file to write, with one row per operation: due, start, end, outcome")
+	c.Flags().StringVar(&f.raw, "raw", "", "Parquet file to write, with one row per operation: when it was due, its start, end and outcome")
 	return c
 }
 
@@ -126,7 +130,7 @@ func (f *ycsbFlags) folderFlags(c *cobra.Command) {
 		"no-delay (lab up --isolate); slow:5ms, fast (delayed replies); disk-full, disk-free, power-off, power-on "+
 		"(lab up --frail-disks)")
 	c.Flags().StringVar(&f.faultCommand, "fault-command", "", "command that causes the faults on your own server; Barograph calls it as COMMAND ACTION NODE [AMOUNT]")
-	c.Flags().IntVar(&f.historyClients, "history", 8, "number of extra clients whose calls are checked for lost and stale data; used with --fault, or if you set it")
+	c.Flags().IntVar(&f.historyClients, "history", 8, "number of extra clients whose calls are checked for lost and stale data; 0 without --fault, unless set")
 	c.Flags().StringVar(&f.metrics, "metrics", "", "address for Prometheus metrics during the run: :9100 (this machine only) or HOST:9100")
 	c.Flags().StringVar(&f.out, "out", "", "run folder to create")
 	seldom(c, "fault", "fault-command", "history", "metrics")
