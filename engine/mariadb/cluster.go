@@ -58,8 +58,8 @@ type nodes struct {
 	connects   atomic.Uint64 // number of calls of Connect
 }
 
-// newNodes returns nodes with a connector for a copy of every configuration, without the settings that the server lacks.
-// change, if not nil, changes the copy.
+// newNodes returns nodes with a connector for a copy of every configuration, without the settings that the server
+// lacks. change, if not nil, changes the copy.
 func (d *database) newNodes(all []*mysql.Config, spread bool, change func(*mysql.Config)) (*nodes, error) {
 	n := &nodes{spread: spread}
 	for _, cfg := range all {

@@ -12,9 +12,9 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// METdbLoad loads while a commit is in flight: it reads the greatest numbers, and the commit waits. Otherwise both would
-// give the same numbers to different headers. Then a commit is interrupted, and METdbLoad loads after the remaining rows.
-// The rollback of the commit keeps the rows of METdbLoad.
+// METdbLoad loads while a commit is in flight: it reads the greatest numbers, and the commit waits. Otherwise both
+// would give the same numbers to different headers. Then a commit is interrupted, and METdbLoad loads after the
+// remaining rows. The rollback of the commit keeps the rows of METdbLoad.
 func TestLoadsWithMETdbLoad(t *testing.T) {
 	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
 	a := openIn(t, l, "beside_", design.Normalized)

@@ -234,7 +234,8 @@ func TestKeysThatAKilledServerLeft(t *testing.T) {
 	checkComplete(t, a, all)
 }
 
-// lastText runs a statement in the lab's server, and returns the last column of the last row of the result; "" = no row.
+// lastText runs a statement in the lab's server, and returns the last column of the last row of the result; "" = no
+// row.
 func lastText(t *testing.T, l *lab.Lab, statement string) (last string) {
 	t.Helper()
 	db, err := sql.Open("mysql", dsn(t, l.URL(), "/"))

@@ -132,8 +132,8 @@ func galeraSchema(t *testing.T, l *lab.Lab) {
 	}
 }
 
-// Several nodes have loaders at once, which replace the same records. No lock excludes the others, so a loader repeats a
-// commit until no other commit overtakes it.
+// Several nodes have loaders at once, which replace the same records. No lock excludes the others, so a loader
+// repeats a commit until no other commit overtakes it.
 func loadersAtEveryNode(t *testing.T, l *lab.Lab) {
 	for _, d := range []design.Name{design.Normalized, design.Document, design.Wide} {
 		t.Run(string(d), func(t *testing.T) {

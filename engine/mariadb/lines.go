@@ -464,7 +464,8 @@ func (w *lineWriter) writeFiles(ctx context.Context) error {
 		return nil
 	}
 	now := sqlengine.AppendDateTime(nil, time.Now().Unix())
-	f := infile{table: w.l.table(sqlengine.FileTable), columns: []string{"data_file_id", "data_file_lu_id", "filename", "path", "load_date"}, charset: "binary"}
+	columns := []string{"data_file_id", "data_file_lu_id", "filename", "path", "load_date"}
+	f := infile{table: w.l.table(sqlengine.FileTable), columns: columns, charset: "binary"}
 	f.rows = func(out *rowWriter) error {
 		for n, file := range files {
 			dst := strconv.AppendInt(out.row(), first+int64(n), 10)

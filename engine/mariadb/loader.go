@@ -106,8 +106,8 @@ func (l *baseLoader) rows(ctx context.Context, query string, f func(row []any) e
 // table returns the quoted name of a table of the subset.
 func (l *baseLoader) table(name string) string { return l.a.table(l.subset, name) }
 
-// locked runs do under the subset's lock, on the loader's connection. The server frees the lock when the connection ends
-// for any reason. If the server has closed the idle connection since the last commit, locked opens another.
+// locked runs do under the subset's lock, on the loader's connection. The server frees the lock when the connection
+// ends for any reason. If the server has closed the idle connection since the last commit, locked opens another.
 func (l *baseLoader) locked(ctx context.Context, do func() error) error {
 	if l.conn != nil && l.conn.PingContext(ctx) != nil {
 		_ = l.Close() // it is closed already

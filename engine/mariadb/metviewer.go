@@ -74,8 +74,8 @@ var metviewerChildren = map[string]string{ //nolint:gochecknoglobals // a consta
 }
 
 // metviewerHeader are the columns of stat_header; interp_pnts is a number.
-const metviewerHeader = "version:8 model:80 descr:40='NA' fcst_var:50 fcst_units:100='NA' fcst_lev:100 obs_var:50 obs_units:100='NA' obs_lev:100 " +
-	"obtype:20 vx_mask:100 interp_mthd:20 interp_pnts# fcst_thresh:100 obs_thresh:100"
+const metviewerHeader = "version:8 model:80 descr:40='NA' fcst_var:50 fcst_units:100='NA' fcst_lev:100 " +
+	"obs_var:50 obs_units:100='NA' obs_lev:100 obtype:20 vx_mask:100 interp_mthd:20 interp_pnts# fcst_thresh:100 obs_thresh:100"
 
 // metviewerNames are METviewer's names of columns whose names differ from MET's.
 var metviewerNames = map[string]map[string]string{ //nolint:gochecknoglobals // a constant table

@@ -20,8 +20,8 @@ func TestScans(t *testing.T) {
 	scantest.Run(t, scantest.Config{Driver: mariadb.Driver(), URL: fresh(l, ""), Paths: enginetest.Disks})
 }
 
-// TestScansLeaveNothing: a load at another placement leaves no folder of the earlier one. A folder that the server cannot
-// use is an error with a cure.
+// TestScansLeaveNothing: a load at another placement leaves no folder of the earlier one. A folder that the server
+// cannot use is an error with a cure.
 func TestScansLeaveNothing(t *testing.T) {
 	enginetest.NotUnderRace(t)
 	l := mariadb.Servers.Lab(t, mariadb.Driver(), lab.Options{Memory: 1 << 30})
@@ -65,8 +65,8 @@ func TestScansLeaveNothing(t *testing.T) {
 	}
 }
 
-// TestSpent: after a restart, when InnoDB's pool is empty, the scan reads from disk. The processor time is reported if the
-// server counts it.
+// TestSpent: after a restart, when InnoDB's pool is empty, the scan reads from disk. The processor time is reported
+// if the server counts it.
 func TestSpent(t *testing.T) {
 	enginetest.NotUnderRace(t)
 	l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Memory: 1 << 30})

@@ -318,8 +318,8 @@ func TestChildTables(t *testing.T) {
 	}
 }
 
-// TestMissingTexts: METdbLoad writes a missing text of a line as -9999, and NA into stat_header. A text that is -9999 is
-// read back unchanged.
+// TestMissingTexts: METdbLoad writes a missing text of a line as -9999, and NA into stat_header. A text that is -9999
+// is read back unchanged.
 func TestMissingTexts(t *testing.T) {
 	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
 	a := openIn(t, l, "m_", design.Normalized)
@@ -472,7 +472,8 @@ func proven(t *testing.T, a *openArchive, q *question.Question, want *answer.Ans
 	}
 }
 
-// anyDouble is a double of one of several kinds: any bits, decimals as in files, integers, neighbours of powers of two and ten, subnormals.
+// anyDouble is a double of one of several kinds: any bits, decimals as in files, integers, neighbours of powers of
+// two and ten, subnormals.
 func anyDouble(r *rand.Rand, kind int) float64 {
 	var f float64
 	switch kind % 6 {

@@ -96,8 +96,8 @@ func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	}
 	// root connects from any address, because a node with its own network sees another address of this
 	// machine. The script removes the installation's roots without a password.
-	grants := "DELETE FROM mysql.global_priv WHERE User IN ('root', '');\nFLUSH PRIVILEGES;\nCREATE USER root@'%' IDENTIFIED BY '" + c.Password +
-		"';\nGRANT ALL PRIVILEGES ON *.* TO root@'%' WITH GRANT OPTION;\n"
+	grants := "DELETE FROM mysql.global_priv WHERE User IN ('root', '');\nFLUSH PRIVILEGES;\n" +
+		"CREATE USER root@'%' IDENTIFIED BY '" + c.Password + "';\nGRANT ALL PRIVILEGES ON *.* TO root@'%' WITH GRANT OPTION;\n"
 	file := filepath.Join(n.Dir, "grants.sql")
 	if err := os.WriteFile(file, []byte(grants), 0o600); err != nil {
 		return nil, err
@@ -222,8 +222,8 @@ func (d *database) usageFunc() func(ctx context.Context) (engine.ServerUsage, er
 // their statements, which the server counts if userstat is on.
 func (d *database) usage(ctx context.Context) (engine.ServerUsage, error) {
 	out := engine.ServerUsage{CPU: -1, Read: -1}
-	err := querier{d.writes}.Rows(ctx, `SELECT VARIABLE_NAME, CAST(VARIABLE_VALUE AS DOUBLE)
-		FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'INNODB_DATA_READ' OR VARIABLE_NAME = 'CPU_TIME' AND @@userstat`, nil, func(row []any) error {
+	err := querier{d.writes}.Rows(ctx, `SELECT VARIABLE_NAME, CAST(VARIABLE_VALUE AS DOUBLE) FROM information_schema.GLOBAL_STATUS
+		WHERE VARIABLE_NAME = 'INNODB_DATA_READ' OR VARIABLE_NAME = 'CPU_TIME' AND @@userstat`, nil, func(row []any) error {
 		var name string
 		var value float64
 		err := sqlengine.Scan(row, &name, &value)

@@ -116,8 +116,8 @@ func TestServerSettings(t *testing.T) {
 	})
 }
 
-// TestOtherStorageEngine: a load uses the storage engine of the existing tables, whatever the URL requests. A commit that
-// fails late leaves no row in tables without transactions.
+// TestOtherStorageEngine: a load uses the storage engine of the existing tables, whatever the URL requests. A commit
+// that fails late leaves no row in tables without transactions.
 func TestOtherStorageEngine(t *testing.T) {
 	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
 	for _, engines := range [][2]string{{myISAM, innoDB}, {innoDB, myISAM}} {
@@ -310,7 +310,8 @@ func TestTrimBesideForeignRows(t *testing.T) {
 	}
 }
 
-// TestConnectionLostBetweenCommits: the server may close an idle connection (wait_timeout). The next commit opens another.
+// TestConnectionLostBetweenCommits: the server may close an idle connection (wait_timeout). The next commit opens
+// another.
 func TestConnectionLostBetweenCommits(t *testing.T) {
 	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
 	for _, n := range []design.Name{design.Normalized, design.Wide} {

@@ -15,8 +15,8 @@ import (
 
 func TestLabOverTLS(t *testing.T) { enginetest.RunTLS(t, Driver(), lab.Options{Memory: 1 << 30}) }
 
-// Barograph connects over TLS to a server whose certificate the given CA signed. The errors of another CA, of an expired
-// certificate and of a missing client certificate name these causes.
+// Barograph connects over TLS to a server whose certificate the given CA signed. The errors of another CA, of an
+// expired certificate and of a missing client certificate name these causes.
 func TestTLS(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { //nolint:gosec // the server runs under another account

@@ -64,8 +64,8 @@ func TestLateCancel(t *testing.T) {
 	t.Error("no request to cancel a statement has arrived")
 }
 
-// delayCancels passes connections on to a server. It passes on a request to cancel a statement late, after it has closed
-// the connection of the sender.
+// delayCancels passes connections on to a server. It passes on a request to cancel a statement late, after it has
+// closed the connection of the sender.
 func delayCancels(t *testing.T, to string, late time.Duration, passed chan<- error) (addr string) {
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/barograph/barograph/engine"
 )
 
-// TestEachHostIsEncrypted: if a URL names several hosts, the connection to each of them is encrypted, and each host must
-// have a certificate for its own name, or for tls_name.
+// TestEachHostIsEncrypted: if a URL names several hosts, the connection to each of them is encrypted, and each host
+// must have a certificate for its own name, or for tls_name.
 func TestEachHostIsEncrypted(t *testing.T) {
 	for query, names := range map[string][2]string{"tls=true": {"one", "two"}, "tls_name=both": {"both", "both"}} {
 		u, err := url.Parse("postgres://me@one:5433,two:5434/db?" + query)

@@ -56,8 +56,8 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// leaveZombie writes into the pid file of the postmaster the id of a killed process of its account whose parent does not
-// reap it. A kill leaves that where the init process reaps nothing.
+// leaveZombie writes into the pid file of the postmaster the id of a killed process of its account whose parent does
+// not reap it. A kill leaves that where the init process reaps nothing.
 func leaveZombie(t *testing.T, note string) {
 	t.Helper()
 	info, err := os.Stat(note)

@@ -276,7 +276,8 @@ func startReplica(t *testing.T, dir, url string) {
 	}
 }
 
-// TestStoppedRows: after an error in a row, Barograph does not wait for the other rows, for which the server needs hours.
+// TestStoppedRows: after an error in a row, Barograph does not wait for the other rows, for which the server needs
+// hours.
 func TestStoppedRows(t *testing.T) {
 	d := &databases{server: servers.Lab(t, postgres.Driver(), lab.Options{})}
 	a, _ := d.open(t, design.Wide)

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// splitScript cuts a script at its semicolons, except those in literals, names and comments. Each statement has its line.
+// splitScript cuts a script at its semicolons, except those in literals, names and comments. Each statement has its
+// line.
 func TestSplitScript(t *testing.T) {
 	postgres, mariadb := &KVCatalog{DollarQuotes: true}, &KVCatalog{BackslashEscapes: true, HashComments: true}
 	for _, c := range []struct {

@@ -2,7 +2,8 @@ package sqlengine
 
 import "testing"
 
-// TestAppendBackoff: after each failure more merges pass before the next attempt to append. A success resets their number.
+// TestAppendBackoff: after each failure more merges pass before the next attempt to append. A success resets their
+// number.
 func TestAppendBackoff(t *testing.T) {
 	var h appendBackoff
 	waited := func() (n int) {

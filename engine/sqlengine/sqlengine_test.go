@@ -133,8 +133,8 @@ func (f *fresh) Rows(_ context.Context, text string, _ []any, _ func([]any) erro
 	return nil
 }
 
-// TestFirstLoadQueriesNoMarks: a load into an empty archive has written all marks itself, and queries only those that it
-// replaces.
+// TestFirstLoadQueriesNoMarks: a load into an empty archive has written all marks itself, and queries only those that
+// it replaces.
 func TestFirstLoadQueriesNoMarks(t *testing.T) {
 	a := &Archive{Design: design.Wide, Dialect: &flavour.Dialect{Name: "x", Table: func(_, table string) string { return table }}}
 	q, version := &fresh{}, int64(1)
