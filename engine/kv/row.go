@@ -67,13 +67,17 @@ func (r *Row) End(field int) {
 	r.ends = append(r.ends, len(r.data))
 }
 
-// At returns the i-th field and its value, which is valid until the row changes.
+// At returns the i-th field and its value, which is valid until the row changes. An empty value is not nil, because
+// engines store nil as NULL.
 func (r *Row) At(i int) (field int, value []byte) {
 	begin := 0
 	if i > 0 {
 		begin = r.ends[i-1]
 	}
-	return r.fields[i], r.data[begin:r.ends[i]:r.ends[i]]
+	if value = r.data[begin:r.ends[i]:r.ends[i]]; value == nil {
+		value = []byte{}
+	}
+	return r.fields[i], value
 }
 
 // Value returns the value of a field.

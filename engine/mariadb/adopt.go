@@ -115,7 +115,8 @@ func (s *adoption) check(ctx context.Context, repair bool) (err error) {
 	if err == nil && kind[0] != s.a.db.engine {
 		return refuse("has tables of "+kind[0], "write ?engine="+kind[0]+" at the end of the URL")
 	}
-	if existing, err2 := s.columns(ctx, oldPrefix+db); err == nil && err2 == nil && len(existing) > 0 {
+	existing, existingErr := s.columns(ctx, oldPrefix+db)
+	if err = cmp.Or(err, existingErr); err == nil && len(existing) > 0 {
 		return refuse("was adopted before: "+oldPrefix+db+" contains its original tables",
 			"check the result, then run barograph adopt … --forget")
 	}

@@ -79,7 +79,7 @@ func killAt(t *testing.T, l *lab.Lab, to, statement string, nth int) (address st
 			if err != nil {
 				return
 			}
-			text := part[min(length, 5):length] // behind the length, the number and the kind of a packet
+			text := part[min(length, 5):length] // after the length, the number and the kind of a packet
 			locked = locked || bytes.HasPrefix(text, []byte("LOCK TABLES"))
 			mu.Lock()
 			if locked && bytes.HasPrefix(text, []byte(statement)) {

@@ -28,7 +28,7 @@ import (
 type openArchive struct {
 	*sqlengine.Archive
 	db              *database
-	recovered       sync.Map // subsets without the remains of a crashed load
+	recovered       sync.Map // subsets in which a crashed load has left nothing
 	foreignCatalogs sync.Map // subsets of another program → foreignCatalog
 
 	statements statements
@@ -236,7 +236,7 @@ func loneThreshold(t *record.LineType) bool {
 
 func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
 	if f == flavour.CachedSQL && a.db.cacheProblem != "" {
-		return nil, fmt.Errorf("mariadb, %s: the server keeps no answers, %s (the lab's profile tuned has a query cache): %w",
+		return nil, fmt.Errorf("mariadb, %s: the server does not cache results, %s (the lab's profile tuned has a query cache): %w",
 			f, a.db.cacheProblem, flavour.ErrCannotExpress)
 	}
 	dialect, err := a.dialectFor(ctx, q)
@@ -336,7 +336,7 @@ func (a *openArchive) ask(ctx context.Context, q *archive.Query, d *sqlengine.Re
 
 // runPrepared executes a prepared statement.
 func runPrepared(ctx context.Context, s *sql.Stmt, q *archive.Query, d *sqlengine.ResultDecoder) error {
-	rows, err := s.QueryContext(ctx, q.Args...) //nolint:rowserrcheck // Each checks the error
+	rows, err := s.QueryContext(ctx, q.Args...) //nolint:rowserrcheck // ForEachRow checks the error
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func someRecords(t *testing.T) (*record.Batch, *question.Question, *answer.Answe
 	return b, q, ref.Answers()[0]
 }
 
-// cacheHits is how many answers the server has taken from its query cache.
+// cacheHits returns the number of results that the server has taken from its query cache.
 func cacheHits(t *testing.T, a *openArchive) int {
 	t.Helper()
 	n, err := strconv.Atoi(texts(t, a, "SELECT variable_value FROM information_schema.global_status WHERE variable_name = 'QCACHE_HITS'")[0])
@@ -57,20 +57,19 @@ func cacheHits(t *testing.T, a *openArchive) int {
 	return n
 }
 
-// cached-sql is answered by the query cache from the second time on, until the
-// records change; the other flavours never are.
+// The query cache serves cached-sql from the second time on, until the records change. It never serves another flavour.
 func TestQueryCache(t *testing.T) {
 	l := Servers.Lab(t, Driver(), lab.Options{Profile: "tuned", Memory: 1 << 30})
 	for i, query := range []string{"", "?engine=InnoDB", "?protocol=prepared", "?engine=InnoDB&protocol=prepared"} {
 		t.Run("url="+query, func(t *testing.T) {
 			for d, flavours := range enginetest.Offered(Driver()) {
-				a := under(t, l, "c"+strconv.Itoa(i)+"_"+query, d)
+				a := openIn(t, l, "c"+strconv.Itoa(i)+"_"+query, d)
 				b, q, want := someRecords(t)
 				if _, err := commit(t, a, "s", b); err != nil {
 					t.Fatal(err)
 				}
 				for _, f := range flavours {
-					hits := asked(t, a, q, f, want, 3)
+					hits := countHits(t, a, q, f, want, 3)
 					if f == flavour.CachedSQL && hits != 2 || f != flavour.CachedSQL && hits != 0 {
 						t.Errorf("%s, %s: %d of 3 answers came from the query cache", d, f, hits)
 					}
@@ -84,14 +83,14 @@ func TestQueryCache(t *testing.T) {
 				}
 				ref := answer.NewReference(q)
 				ref.Add(more)
-				if hits := asked(t, a, q, flavour.CachedSQL, ref.Answers()[0], 2); hits != 1 {
+				if hits := countHits(t, a, q, flavour.CachedSQL, ref.Answers()[0], 2); hits != 1 {
 					t.Errorf("after a load %d of 2 answers came from the query cache, the first of which must not", hits)
 				}
 			}
 		})
 	}
 	about := func(l *lab.Lab) string {
-		a := under(t, l, "c0_", design.Normalized)
+		a := openIn(t, l, "c0_", design.Normalized)
 		s, err := a.db.about(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -99,15 +98,15 @@ func TestQueryCache(t *testing.T) {
 		return s.Settings["cached-sql"]
 	}
 	if got := about(l); got != "offered" {
-		t.Errorf("cached-sql is said to be %q", got)
+		t.Errorf("About reports cached-sql as %q", got)
 	}
 	if got := about(Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})); got != "not offered: query_cache_type is OFF" {
-		t.Errorf("cached-sql is said to be %q", got)
+		t.Errorf("About reports cached-sql as %q", got)
 	}
 }
 
-// asked asks n times and tells how many answers came from the query cache.
-func asked(t *testing.T, a *openArchive, q *question.Question, f flavour.Name, want *answer.Answer, n int) int {
+// countHits asks n times and returns the number of results from the query cache.
+func countHits(t *testing.T, a *openArchive, q *question.Question, f flavour.Name, want *answer.Answer, n int) int {
 	t.Helper()
 	p, err := a.Phrase(t.Context(), q, f)
 	if err != nil {
@@ -126,13 +125,12 @@ func asked(t *testing.T, a *openArchive, q *question.Question, f flavour.Name, w
 	return cacheHits(t, a) - before
 }
 
-// The server's own time comes with each answer, in either protocol, and is
-// less than the client's.
+// In either protocol Ask also returns the server's own time, which is less than the client's.
 func TestServerTime(t *testing.T) {
 	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
 	for _, protocol := range []string{textProtocol, preparedProtocol} {
 		for _, d := range []design.Name{design.Normalized, design.Document, design.Wide} {
-			a := under(t, l, "p_?server_time=true&protocol="+protocol, d)
+			a := openIn(t, l, "p_?server_time=true&protocol="+protocol, d)
 			b, q, want := someRecords(t)
 			if _, err := commit(t, a, "s", b); err != nil {
 				t.Fatal(err)
@@ -159,12 +157,12 @@ func TestServerTime(t *testing.T) {
 	}
 }
 
-// METviewer's BINARY keeps every index from being used (METviewer F5); the
-// plan of each flavour says so, with what the server counted.
+// METviewer's BINARY prevents the use of any index (METviewer F5). The plan of each flavour shows the indexes that it
+// uses, and the rows that the server counted.
 func TestPlans(t *testing.T) {
 	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
 	for d, flavours := range enginetest.Offered(Driver()) {
-		a := under(t, l, "x_", d)
+		a := openIn(t, l, "x_", d)
 		b, q, want := someRecords(t)
 		if _, err := commit(t, a, "s", b); err != nil {
 			t.Fatal(err)
@@ -196,11 +194,10 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// A dialer notices the end of a deadline before the context does: whoever gave
-// the deadline is reported all the same, not of the dialer.
+// A dialer may notice the end of a deadline before the context does. The error is the deadline's, not the dialer's.
 func TestDeadlineOfADial(t *testing.T) {
 	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
-	a := under(t, l, "w_", design.Document)
+	a := openIn(t, l, "w_", design.Document)
 	b, q, _ := someRecords(t)
 	if _, err := commit(t, a, "s", b); err != nil {
 		t.Fatal(err)
@@ -221,7 +218,7 @@ func TestDeadlineOfADial(t *testing.T) {
 }
 
 // TestServerDiesInQuery kills the server while it runs statements of archives, of a user's tables and of posts: each
-// error says that the server is not reached.
+// error wraps ErrUnreachable.
 func TestServerDiesInQuery(t *testing.T) {
 	l := Mortal.Lab(t, Driver(), lab.Options{Profile: "tuned", Memory: 1 << 30})
 	u, err := url.Parse(l.URL() + "dies_")

@@ -27,7 +27,7 @@ import (
 )
 
 // BenchmarkLoad loads the real day, parsing and the last commit included, in
-// turn with its floor: LOAD DATA of the same rows, from ready files, into empty
+// turn with its lower bound: LOAD DATA of the same rows, from ready files, into empty
 // tables of the same definition.
 func BenchmarkLoad(b *testing.B) {
 	files := enginetest.RealDay(b)

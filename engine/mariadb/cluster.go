@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net"
 	"net/url"
@@ -23,6 +24,7 @@ import (
 	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // connectTimeout is how long the client waits for a connection to a node of a cluster before it
@@ -56,14 +58,15 @@ type nodes struct {
 	connects   atomic.Uint64 // number of calls of Connect
 }
 
-// newNodes returns nodes with a connector for every configuration. change, if not nil, changes a copy of each.
+// newNodes returns nodes with a connector for a copy of every configuration, without the settings that the server
+// lacks. change, if not nil, changes the copy.
 func (d *database) newNodes(all []*mysql.Config, spread bool, change func(*mysql.Config)) (*nodes, error) {
 	n := &nodes{spread: spread}
 	for _, cfg := range all {
-		if change != nil {
-			cfg = cfg.Clone()
+		if cfg = cfg.Clone(); change != nil {
 			change(cfg)
 		}
+		maps.DeleteFunc(cfg.Params, d.lacks)
 		c, err := mysql.NewConnector(cfg)
 		if err != nil {
 			return nil, d.unreachable(err)
@@ -114,7 +117,7 @@ func checkReady(ctx context.Context, c driver.Conn) error {
 		return err
 	}
 	cells := make([]driver.Value, 2)
-	state := "no node of a cluster"
+	state := "not known to this server"
 	if err := sqlengine.ForEachDriverRow(rows, cells, func() error { state = fmt.Sprintf("%s", cells[1]); return nil }); err != nil {
 		return err
 	}
@@ -194,25 +197,15 @@ func writeGalera(c *launch.Cluster, n *launch.Node) error {
 	if err != nil {
 		return err
 	}
-	var group []string
-	for i := range c.Nodes {
-		group = append(group, c.Nodes[i].Address(groupPort))
-	}
+	group := lists.Map(c.Nodes, func(n launch.Node) string { return n.Address(groupPort) })
 	lines := []string{
-		"[mariadbd]",
-		"datadir=" + data(n),
-		"binlog_format=ROW",
-		"default_storage_engine=InnoDB",
-		"innodb_autoinc_lock_mode=2",
-		"wsrep_on=ON",
-		"wsrep_provider=" + library,
-		"wsrep_cluster_name=barograph",
+		"[mariadbd]", "datadir=" + data(n),
+		"binlog_format=ROW", "default_storage_engine=InnoDB", "innodb_autoinc_lock_mode=2",
+		"wsrep_on=ON", "wsrep_provider=" + library, "wsrep_cluster_name=barograph",
 		"wsrep_cluster_address=gcomm://" + strings.Join(group, ","),
 		"wsrep_node_name=node" + strconv.Itoa(n.Index+1),
-		"wsrep_node_address=" + n.Address(groupPort),
-		"wsrep_node_incoming_address=" + n.Address(sqlPort),
-		"wsrep_sst_method=rsync",
-		"wsrep_sst_receive_address=" + n.Address(snapshotPort),
+		"wsrep_node_address=" + n.Address(groupPort), "wsrep_node_incoming_address=" + n.Address(sqlPort),
+		"wsrep_sst_method=rsync", "wsrep_sst_receive_address=" + n.Address(snapshotPort),
 		fmt.Sprintf(`wsrep_provider_options="gmcast.listen_addr=tcp://%s;ist.recv_addr=%s;ist.recv_bind=%s;gcache.size=256M"`,
 			n.Address(groupPort), n.Address(catchUpPort), n.Address(catchUpPort)),
 	}

@@ -169,6 +169,11 @@ func ownColumn(t *record.LineType) string {
 	return rowColumn
 }
 
+// ownID returns the expression of idColumn; -1 = another program has loaded the row.
+func ownID(t *record.LineType) string {
+	return "IF(ld." + ownColumn(t) + " IS NULL, -1, ld." + idColumn(t) + ")"
+}
+
 // null is NULL in the text of LOAD DATA.
 const null = `\N`
 

@@ -37,8 +37,8 @@ func opened(t testing.TB, url string, n design.Name) archive.Archive {
 	return a
 }
 
-// files are generated ones, of types with and without repeating columns; those
-// of another seed have the same records with different values.
+// files returns generated files, of types with and without repeating columns. Files of another seed have the same
+// records with different values.
 func files(seed uint64, n int) []enginetest.File {
 	var all []enginetest.Series
 	for _, name := range []string{"SL1L2", "PCT", "CTC"} {
@@ -59,7 +59,7 @@ func files(seed uint64, n int) []enginetest.File {
 	return enginetest.Generate(seed, n, all...)
 }
 
-// store commits each file by itself.
+// store commits each file separately.
 func store(ctx context.Context, a archive.Archive, subset string, files []enginetest.File) error {
 	l, err := a.Loader(ctx, subset)
 	if err != nil {
@@ -142,9 +142,8 @@ func checkComplete(t *testing.T, a archive.Archive, files []enginetest.File) (th
 	return there, rest
 }
 
-// A server that is killed while a load replaces what is there comes back with
-// whole commits only, and the load goes on where it was. The second half of the
-// files replaces what the first half brought.
+// After a server was killed while a load replaced records, it has only complete commits, and the load continues. The
+// second half of the files replaces the records of the first half.
 func TestServerDiesWhileRecordsAreReplaced(t *testing.T) {
 	l := mariadb.Mortal.Lab(t, mariadb.Driver(), lab.Options{Profile: "default", Memory: 1 << 30})
 	kills := 3
@@ -161,7 +160,7 @@ func TestServerDiesWhileRecordsAreReplaced(t *testing.T) {
 		t.Run(string(c.design)+c.query, func(t *testing.T) {
 			url := fresh(l, c.query)(t)
 			all := append(files(1, 12), files(2, 12)...)
-			if err := store(t.Context(), opened(t, url, c.design), "s", all[:10]); err != nil { // so that most kills fall into commits that replace
+			if err := store(t.Context(), opened(t, url, c.design), "s", all[:10]); err != nil { // then most kills interrupt commits that replace records
 				t.Fatal(err)
 			}
 			rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
@@ -182,7 +181,7 @@ func TestServerDiesWhileRecordsAreReplaced(t *testing.T) {
 	}
 }
 
-// killed loads what is not there yet, kills the server meanwhile and starts it again.
+// killed loads the missing files, kills the server meanwhile and starts it again.
 func killed(t *testing.T, l *lab.Lab, a archive.Archive, all []enginetest.File, rng *rand.Rand) {
 	t.Helper()
 	_, rest := checkComplete(t, a, all)
@@ -200,8 +199,8 @@ func killed(t *testing.T, l *lab.Lab, a archive.Archive, all []enginetest.File, 
 	}
 }
 
-// A killed server can leave the keys of a MyISAM table short of which the table
-// itself says nothing. Whoever takes back what a commit left looks for it.
+// A killed server can leave an incomplete index of a MyISAM table without marking the table. The recovery of a commit
+// checks the tables.
 func TestKeysThatAKilledServerLeft(t *testing.T) {
 	l := mariadb.Mortal.Lab(t, mariadb.Driver(), lab.Options{Profile: "default", Memory: 1 << 30})
 	url, all, tables := fresh(l, "")(t), files(1, 12), []string{"line_data_sl1l2", "line_data_pct"}
@@ -209,7 +208,7 @@ func TestKeysThatAKilledServerLeft(t *testing.T) {
 	if err := store(t.Context(), opened(t, url, design.Normalized), "s", all[:6]); err != nil {
 		t.Fatal(err)
 	}
-	tell(t, l, "INSERT INTO "+db+".barograph_pending VALUES ('line_data_sl1l2', 'barograph_row', 1000000), ('line_data_pct', 'line_data_id', 1000000)")
+	lastText(t, l, "INSERT INTO "+db+".barograph_pending VALUES ('line_data_sl1l2', 'barograph_row', 1000000), ('line_data_pct', 'line_data_id', 1000000)")
 	if err := l.Stop(0); err != nil {
 		t.Fatal(err)
 	}
@@ -222,11 +221,11 @@ func TestKeysThatAKilledServerLeft(t *testing.T) {
 	a := opened(t, url, design.Normalized)
 	there, rest := checkComplete(t, a, all)
 	if len(there) != 6 {
-		t.Errorf("%d files are there, want 6", len(there))
+		t.Errorf("the archive has %d files, want 6", len(there))
 	}
 	for _, table := range tables {
-		if said := tell(t, l, "CHECK TABLE "+db+"."+table); said != "OK" {
-			t.Errorf("%s: %s", table, said)
+		if message := lastText(t, l, "CHECK TABLE "+db+"."+table); message != "OK" {
+			t.Errorf("%s: %s", table, message)
 		}
 	}
 	if err := store(t.Context(), a, "s", rest); err != nil {
@@ -235,9 +234,9 @@ func TestKeysThatAKilledServerLeft(t *testing.T) {
 	checkComplete(t, a, all)
 }
 
-// tell runs a statement in the lab's server, and returns the last column of
-// the last row of its answer; "" = it has none.
-func tell(t *testing.T, l *lab.Lab, statement string) (last string) {
+// lastText runs a statement in the lab's server, and returns the last column of the last row of the result; "" = no
+// row.
+func lastText(t *testing.T, l *lab.Lab, statement string) (last string) {
 	t.Helper()
 	db, err := sql.Open("mysql", dsn(t, l.URL(), "/"))
 	if err != nil {
@@ -268,8 +267,8 @@ func tell(t *testing.T, l *lab.Lab, statement string) (last string) {
 	return last
 }
 
-// emptyKeys overwrites the second half of a file of keys with zeros: its head,
-// which reports whether the table was closed, stands in the first.
+// emptyKeys overwrites the second half of a file of keys with zeros. The first half contains the head, which shows
+// whether the table was closed.
 func emptyKeys(t *testing.T, path string) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -289,8 +288,8 @@ func emptyKeys(t *testing.T, path string) {
 	}
 }
 
-// TestServerDiesInStatement kills the server while a statement of a commit waits: the error says that the server is not
-// reached, in the designs whose statements engine/sqlengine sends.
+// TestServerDiesInStatement kills the server while a statement of a commit waits: the error wraps ErrUnreachable
+// in the designs whose statements engine/sqlengine sends.
 func TestServerDiesInStatement(t *testing.T) {
 	l := mariadb.Mortal.Lab(t, mariadb.Driver(), lab.Options{Profile: "tuned", Memory: 1 << 30})
 	for _, n := range []design.Name{design.Document, design.Wide} {

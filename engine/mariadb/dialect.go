@@ -17,9 +17,8 @@ import (
 // It needs sessions with the sql_mode NO_BACKSLASH_ESCAPES, because literals are quoted as in
 // standard SQL.
 func dialectIn(prefix string) *flavour.Dialect {
-	table := func(subset, table string) string {
-		return ident(prefix+databaseName(prefix, subset)) + "." + ident(table)
-	}
+	database := func(subset string) string { return ident(prefix + databaseName(prefix, subset)) }
+	table := func(subset, table string) string { return database(subset) + "." + ident(table) }
 	return &flavour.Dialect{
 		Name:  "mariadb",
 		Table: table,
@@ -86,13 +85,17 @@ func entryColumns(used []question.Column) string {
 // ident quotes an identifier.
 func ident(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
 
-// reservedDatabases are the server's own databases.
-var reservedDatabases = [...]string{ //nolint:gochecknoglobals // a constant table
-	"mysql", "sys", "information_schema", "performance_schema",
-}
+// fileNameOf is the expression of the name that the server gives to the folder of the database of its argument: it
+// encodes all characters except letters of ASCII, digits and '_'.
+const fileNameOf = "CONVERT(CAST(CONVERT(? USING filename) AS BINARY) USING utf8mb4)"
 
-// recordsDatabase is the database of tables of records under keys, without its prefix. databaseName
-// escapes a subset of that name.
+// reservedDatabases are the server's own databases.
+//
+//nolint:gochecknoglobals // a constant table
+var reservedDatabases = [...]string{"mysql", "sys", "information_schema", "performance_schema"}
+
+// recordsDatabase is the database of tables of records under keys, without its prefix. databaseName escapes a subset of
+// that name, and of ownDatabase.
 const recordsDatabase = "ycsb"
 
 // databaseName returns the name of a subset's database without its prefix. Characters that a name
@@ -101,7 +104,8 @@ const recordsDatabase = "ycsb"
 // not change.
 func databaseName(prefix, subset string) string {
 	var b strings.Builder
-	if lower := strings.ToLower(subset); lower == recordsDatabase || prefix == "" && (subset == "" || slices.Contains(reservedDatabases[:], lower)) {
+	if lower := strings.ToLower(subset); lower == recordsDatabase || lower == ownDatabase ||
+		prefix == "" && (subset == "" || slices.Contains(reservedDatabases[:], lower)) {
 		b.WriteString(flavour.EscapedPrefix)
 	}
 	for i, r := range subset {

@@ -21,8 +21,9 @@
 // table of a file, and pairs with the numbers of their objects. Objects that METdbLoad has loaded are only in
 // METviewer's tables.
 //
-// engine=InnoDB changes only the storage engine. apply_indexes=true adds, to every line table,
-// the indexes of METdbLoad's option of that name.
+// engine=InnoDB changes only the storage engine of a new subset's tables; a load into an existing subset uses the
+// storage engine of its tables. apply_indexes=true adds, to every line table, the indexes of METdbLoad's option of
+// that name.
 //
 // These columns cannot store every value: a missing count, a count with a fraction or more than
 // 32 bits, a text that is too long or has letters outside ASCII, cov_thresh and alpha where
@@ -106,11 +107,12 @@
 //
 // # Settings of a session
 //
-// sql_mode is strict and has NO_BACKSLASH_ESCAPES, because literals are quoted as in standard SQL.
-// in_predicate_conversion_threshold and optimizer_max_sel_args let a long list of keys or times
-// remain a range of an index. If the server has a query cache, query_cache_type is DEMAND: only
-// cached-sql requests SQL_CACHE, and no other flavour gets an answer from the cache. If it has
-// none, cached-sql cannot be phrased; About gives the reason.
+// sql_mode is strict and has NO_BACKSLASH_ESCAPES, because literals are quoted as in standard SQL. Only sessions that
+// run a user's script (CREATE TABLE for records under keys) treat backslashes as escapes, like the server's client
+// program. autocommit, the isolation level and max_error_count do not depend on the server's global settings.
+// in_predicate_conversion_threshold and optimizer_max_sel_args let a long list of keys or times remain a range of an
+// index. If the server has a query cache, query_cache_type is DEMAND: only cached-sql requests SQL_CACHE, and no
+// other flavour gets an answer from the cache. If it has none, cached-sql cannot be phrased; About gives the reason.
 //
 // protocol=prepared prepares each text once per connection and receives rows in binary format.
 // server_time=true makes the server profile each query and reads its time over the same

@@ -6,14 +6,13 @@ import (
 	"github.com/barograph/barograph/engine/enginetest"
 )
 
-// FindGalera looks for all that a cluster needs.
+// FindGalera looks for everything that a cluster needs.
 var FindGalera = findGalera
 
-// Drop takes away a database that a test made.
+// Drop drops a database that a test created.
 var Drop = drop
 
-// Servers are shared by the tests of both packages, and Mortal by those that kill
-// theirs, and start it again.
+// Servers are shared by the tests of both packages, and Mortal by the tests that kill their server and start it again.
 var Servers, Mortal enginetest.Servers
 
 func TestMain(m *testing.M) {

@@ -15,10 +15,12 @@ type foreignCatalog struct {
 	changed string
 }
 
-// foreign returns the catalog of a database that METdbLoad has filled. Barograph queries such a
-// database without changes. It reads the complete database once, and again after a table has changed.
+// foreign returns the catalog of a database that METdbLoad has filled. Barograph queries such a database without
+// changes. It reads the complete database once, and again after a table has changed. update_time counts seconds: a
+// catalog that was read up to two seconds after a change may lack later changes, and is not kept.
 func (a *openArchive) foreign(ctx context.Context, subset string) (*design.Catalog, error) {
-	const text = "SELECT COALESCE(MAX(update_time), '') FROM information_schema.tables WHERE table_schema = ?"
+	const text = "SELECT IF(MAX(update_time) < NOW() - INTERVAL 1 SECOND, MAX(update_time), '') " +
+		"FROM information_schema.tables WHERE table_schema = ?"
 	changed, err := sqlengine.QueryTexts(ctx, a.Pool, text, a.database(subset))
 	if err != nil {
 		return nil, err

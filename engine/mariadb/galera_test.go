@@ -22,8 +22,8 @@ func TestGalera(t *testing.T) {
 	t.Run("conformance", func(t *testing.T) { conformance(t, l) })
 	t.Run("schema", func(t *testing.T) { galeraSchema(t, l) })
 	t.Run("loaders at every node", func(t *testing.T) { loadersAtEveryNode(t, l) })
-	t.Run("a node dies", func(t *testing.T) { nodeDies(t, l) })
-	t.Run("all nodes die", func(t *testing.T) { comesBack(t, l) })
+	t.Run("a node fails", func(t *testing.T) { nodeDies(t, l) })
+	t.Run("all nodes fail", func(t *testing.T) { comesBack(t, l) })
 }
 
 // cluster starts three nodes; see enginetest.Installed.
@@ -40,8 +40,7 @@ func three(dir string) lab.Options {
 	return lab.Options{Dir: dir, Nodes: 3, Memory: 512 << 20, Profile: "tuned", Owned: true}
 }
 
-// A cluster of which every node died begins again with the one that has got
-// furthest, not with the first.
+// After all nodes crashed, the cluster starts with the node that has the latest commit, not with the first.
 func comesBack(t *testing.T, l *lab.Lab) {
 	all := files(1, 6)
 	if err := store(t.Context(), opened(t, l.URL()+"b_", design.Normalized), "s", all[:3]); err != nil {
@@ -77,8 +76,8 @@ func node(t *testing.T, l *lab.Lab, i int) string {
 	return fmt.Sprintf("mariadb://%s@%s/", u.User, strings.Split(u.Host, ",")[i])
 }
 
-// alone opens a connection to one node that waits for nothing.
-func alone(t *testing.T, l *lab.Lab, i int) *sql.DB {
+// nodeConn opens a connection to one node, without waiting for the others.
+func nodeConn(t *testing.T, l *lab.Lab, i int) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("mysql", dsn(t, node(t, l, i), "/"))
 	if err != nil {
@@ -88,8 +87,8 @@ func alone(t *testing.T, l *lab.Lab, i int) *sql.DB {
 	return db
 }
 
-// The suite on three nodes: what is asked goes to each in turn, what is loaded
-// to the first, and every answer is that of all loads before.
+// The suite on three nodes: queries go to each node in turn, loads to the first, and every result includes all earlier
+// loads.
 func conformance(t *testing.T, l *lab.Lab) {
 	enginetest.Run(t, enginetest.Config{
 		Driver:          offering(design.Normalized), // InnoDB, and METviewer's tables: the hardest case
@@ -100,7 +99,7 @@ func conformance(t *testing.T, l *lab.Lab) {
 	})
 }
 
-// A cluster has InnoDB alone, with a key in every table, and says so.
+// A cluster has only tables of InnoDB, each with a primary key, and About reports that.
 func galeraSchema(t *testing.T, l *lab.Lab) {
 	for _, url := range []string{l.URL() + "s_", node(t, l, 1) + "s_"} {
 		e, err := engine.Registry{mariadb.Driver()}.Open(t.Context(), url, engine.Options{})
@@ -126,15 +125,15 @@ func galeraSchema(t *testing.T, l *lab.Lab) {
 		checkComplete(t, opened(t, node(t, l, 2)+"s_", d), all)
 	}
 	var n int
-	err := alone(t, l, 0).QueryRowContext(t.Context(), `SELECT count(*) FROM information_schema.tables t WHERE table_schema = 's_s' AND (engine <> 'InnoDB' OR NOT EXISTS
+	err := nodeConn(t, l, 0).QueryRowContext(t.Context(), `SELECT count(*) FROM information_schema.tables t WHERE table_schema = 's_s' AND (engine <> 'InnoDB' OR NOT EXISTS
 		(SELECT 1 FROM information_schema.statistics s WHERE s.table_schema = t.table_schema AND s.table_name = t.table_name AND index_name = 'PRIMARY'))`).Scan(&n)
 	if err != nil || n > 0 {
 		t.Errorf("%d tables have no key or are not InnoDB, %v", n, err)
 	}
 }
 
-// Loaders at several nodes at once, and records that others have just replaced:
-// no lock holds them apart, so each commit is done again until it is the only one.
+// Several nodes have loaders at once, which replace the same records. No lock excludes the others, so a loader
+// repeats a commit until no other commit overtakes it.
 func loadersAtEveryNode(t *testing.T, l *lab.Lab) {
 	for _, d := range []design.Name{design.Normalized, design.Document, design.Wide} {
 		t.Run(string(d), func(t *testing.T) {
@@ -159,11 +158,10 @@ func loadersAtEveryNode(t *testing.T, l *lab.Lab) {
 	}
 }
 
-// A node dies while records are loaded: another one than the loader's is not
-// missed, the loader's own ends the load with an error. Nothing that a commit
-// had acknowledged is lost, by none of the nodes.
+// Node failures during a load: the load does not notice the failure of a node that it does not use. The failure of its
+// own node is an error. No node loses an acknowledged commit.
 func nodeDies(t *testing.T, l *lab.Lab) {
-	const d = design.Normalized // METviewer's tables, the most there are
+	const d = design.Normalized // METviewer's tables: no design has more
 	url := l.URL() + "d_"
 	all := append(files(1, 12), files(2, 12)...)
 	loading := func(files []enginetest.File, kill int) (acknowledged []enginetest.File, err error) {
@@ -191,17 +189,17 @@ func nodeDies(t *testing.T, l *lab.Lab) {
 		return acknowledged, <-ended
 	}
 	if _, err := loading(all[:10], 2); err != nil {
-		t.Fatalf("the third node died, and the load said: %v", err)
+		t.Fatalf("after the failure of the third node the load returned: %v", err)
 	}
 	checkComplete(t, opened(t, url, d), all)
 	if err := l.Restart(t.Context(), 2); err != nil {
 		t.Fatal(err)
 	}
 	acknowledged, err := loading(all[10:], 0)
-	t.Logf("the loader's node died after %d of %d files, and the load said: %v", len(acknowledged), len(all)-10, err)
+	t.Logf("the loader's node failed after %d of %d files, and the load returned: %v", len(acknowledged), len(all)-10, err)
 	there, rest := checkComplete(t, opened(t, url, d), all) // at the others
 	if len(there) < 10+len(acknowledged) {
-		t.Errorf("%d files were acknowledged, %d are there", 10+len(acknowledged), len(there))
+		t.Errorf("%d files were acknowledged, the archive has %d", 10+len(acknowledged), len(there))
 	}
 	if err := store(t.Context(), opened(t, url, d), "s", rest); err != nil {
 		t.Fatal(err)

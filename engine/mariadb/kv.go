@@ -11,6 +11,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/query/flavour"
 )
 
 // kvTables opens tables of records under keys, in the database named by the URL's prefix and
@@ -26,7 +27,15 @@ type kvTables struct {
 func (k kvTables) dialect(t kv.Table) *sqlengine.KVDialect {
 	text := k.translate(" CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin")
 	schema := ident(k.databaseOf(t))
-	where := "WHERE TABLE_SCHEMA = " + literal(k.databaseOf(t)) + " AND TABLE_NAME = ?"
+	value := "JSON_VALUE(%s, %s)"
+	if k.mysql { // MySQL's JSON_VALUE returns at most 512 characters
+		value = "JSON_UNQUOTE(JSON_EXTRACT(%s, %s))"
+	}
+	quote := flavour.Quote
+	if t.Make { // see session
+		quote = literal
+	}
+	where := "WHERE TABLE_SCHEMA = " + quote(k.databaseOf(t)) + " AND TABLE_NAME = ?"
 	return &sqlengine.KVDialect{
 		Quote:   ident,
 		Schema:  schema + ".",
@@ -34,9 +43,9 @@ func (k kvTables) dialect(t kv.Table) *sqlengine.KVDialect {
 		KeyType: "varchar(255)" + text, TextType: "longtext" + text, DocType: "JSON",
 		TableOptions: " ENGINE=InnoDB",
 		LimitClause:  func(param string) string { return "LIMIT " + param },
-		FieldText:    func(doc, name string) string { return "JSON_VALUE(" + doc + ", '$." + name + "')" },
+		FieldText:    func(doc, name string) string { return fmt.Sprintf(value, doc, "'$."+name+"'") },
 		Merge:        func(doc, param string) string { return "JSON_MERGE_PATCH(" + doc + ", " + param + ")" },
-		AtPath:       func(doc, path string) string { return "JSON_VALUE(" + doc + ", " + path + ")" },
+		AtPath:       func(doc, path string) string { return fmt.Sprintf(value, doc, path) },
 		SetPath:      func(doc, path, value string) string { return "JSON_SET(" + doc + ", " + path + ", " + value + ")" },
 		MaxParams:    65535,
 		ClearWords:   "TRUNCATE TABLE",
@@ -104,7 +113,9 @@ func (k kvTables) describeDurability(ctx context.Context, t kv.Table, a *engine.
 func (k kvTables) session(ctx context.Context, t kv.Table) (sqlengine.Session, error) {
 	c, err := k.dial(ctx, k.configs, func(cfg *mysql.Config) {
 		if t.Make {
-			cfg.DBName = k.databaseOf(t) // a user's script creates the table in the default database
+			// A user's script creates the table in the default database, and may escape quotes by backslashes.
+			cfg.DBName = k.databaseOf(t)
+			cfg.Params["sql_mode"] = strings.Replace(cfg.Params["sql_mode"], "NO_BACKSLASH_ESCAPES,", "", 1)
 		}
 	})
 	if err != nil {

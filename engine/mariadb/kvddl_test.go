@@ -11,7 +11,7 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
-// Users' scripts make tables of every physical form, or are refused at a line.
+// Users' scripts create tables of every physical layout; errors name a line.
 func TestScripts(t *testing.T) {
 	l := mariadb.Servers.Lab(t, mariadb.Driver(), lab.Options{Memory: 1 << 30})
 	const made = "CREATE TABLE usertable (ycsb_key varchar(255) PRIMARY KEY, field0 text, field1 text)"
@@ -26,6 +26,7 @@ func TestScripts(t *testing.T) {
 			Name: "compressed", Text: made + " ROW_FORMAT=COMPRESSED KEY_BLOCK_SIZE=8 COMMENT 'mine'",
 			Form: "ROW_FORMAT=COMPRESSED",
 		},
+		{Name: "escapes", Text: made + ` COMMENT 'it\'s; mine'`, Form: "it''s; mine"},
 		{Name: "partitions", Text: made + " PARTITION BY KEY (ycsb_key) PARTITIONS 5", Form: "PARTITIONS 5"},
 		{Name: "ranges", Text: made +
 			" PARTITION BY RANGE COLUMNS (ycsb_key) (PARTITION a VALUES LESS THAN ('user5'), PARTITION b VALUES LESS THAN " +
@@ -72,7 +73,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// The performance schema counts statements, prepared ones too.
+// The performance schema counts statements, including prepared ones.
 func TestObserved(t *testing.T) {
 	l := mariadb.Servers.Lab(t, mariadb.Driver(), lab.Options{Memory: 1 << 30, Profile: "observed"})
 	e, err := engine.Registry{mariadb.Driver()}.Open(t.Context(), fresh(l, "")(t), engine.Options{})

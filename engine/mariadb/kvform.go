@@ -13,7 +13,7 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// literal returns a text as a literal of a session that treats backslashes as escapes.
+// literal returns a text as a literal of a session that creates a table: such a session treats backslashes as escapes.
 func literal(text string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", "''").Replace(text) + "'"
 }
@@ -31,7 +31,7 @@ func catalog(where string) *sqlengine.KVCatalog {
 		UniqueQuery: `SELECT IF(COUNT(*) > 0, '1', '0') FROM (SELECT INDEX_NAME FROM information_schema.STATISTICS ` + where +
 			` AND NON_UNIQUE = 0
 			GROUP BY INDEX_NAME HAVING COUNT(*) = 1 AND MIN(LOWER(COLUMN_NAME)) = '` + sqlengine.KVKeyColumn +
-			`' AND MAX(SUB_PART) IS NULL) AS alone`,
+			`' AND MAX(SUB_PART) IS NULL) AS single_column`,
 		CommentQuery: "SELECT TABLE_COMMENT FROM information_schema.TABLES " + where,
 		SetComment:   func(table, comment string) string { return "ALTER TABLE " + table + " COMMENT = " + literal(comment) },
 		ErrorPosition: func(err error) int {

@@ -44,7 +44,7 @@ func (a *openArchive) Label(ctx context.Context, subset string, l archive.Label)
 // latin returns a text as METviewer's columns can store it: in latin1, and of at most width characters.
 func latin(s string, width int) string {
 	out := []rune(strings.Map(func(r rune) rune {
-		if r > 0xff {
+		if r > 0xff || r >= 0x80 && r < 0xa0 {
 			return '?'
 		}
 		return r

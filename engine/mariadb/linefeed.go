@@ -265,8 +265,7 @@ func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) 
 		refs = refs[:0]
 		decoder.Reset()
 	}
-	text := "SELECT ld.stat_header_id, IF(ld." + ownColumn(lt.t) + " IS NULL, -1, ld." + idColumn(lt.t) + "), " + exprs +
-		w.l.a.fromLines(w.l.subset, lt.t, w.twins) + where
+	text := "SELECT ld.stat_header_id, " + ownID(lt.t) + ", " + exprs + w.l.a.fromLines(w.l.subset, lt.t, w.twins) + where
 	err := w.l.rows(ctx, text, func(row []any) error {
 		var ref rowRef
 		if err := cmp.Or(sqlengine.Scan(row, &ref.header, &ref.id), decoder.SetRow(row[2:])); err != nil {

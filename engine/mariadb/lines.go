@@ -236,10 +236,7 @@ func (w *lineWriter) prepare(ctx context.Context, stored *archive.CommitResult) 
 			return err
 		}
 		if err := lt.replace(stored); err != nil {
-			return &fault.Error{
-				Setting: "database " + w.l.a.database(w.l.subset), Problem: err.Error() + "; nothing was written",
-				Cure: "barograph adopt --repair takes over the records of the other program",
-			}
+			return w.l.foreignError(err.Error())
 		}
 	}
 	for _, known := range w.headers {
@@ -252,6 +249,14 @@ func (w *lineWriter) prepare(ctx context.Context, stored *archive.CommitResult) 
 		need[known.name] = known.neededTwins(stored)
 	}
 	return cmp.Or(w.readViews(ctx), w.makeTwins(ctx, need))
+}
+
+// foreignError is the error of a commit that would replace or remove a record of another program.
+func (l *loader) foreignError(problem string) error {
+	return &fault.Error{
+		Setting: "database " + l.a.database(l.subset), Problem: problem + "; nothing was written",
+		Cure: "barograph adopt --repair takes over the records of the other program",
+	}
 }
 
 // headersOf returns the table with the headers of a line type.
@@ -394,7 +399,7 @@ func (w *lineWriter) makeTwins(ctx context.Context, need map[string]map[string]s
 }
 
 // isMyISAM reports whether METviewer's tables have no transactions.
-func (w *lineWriter) isMyISAM() bool { return w.l.a.db.engine == myISAM }
+func (w *lineWriter) isMyISAM() bool { return w.l.engine == myISAM }
 
 // recordPending records the number of the first row that write will add to each table.
 func (w *lineWriter) recordPending(ctx context.Context) error {
@@ -459,7 +464,8 @@ func (w *lineWriter) writeFiles(ctx context.Context) error {
 		return nil
 	}
 	now := sqlengine.AppendDateTime(nil, time.Now().Unix())
-	f := infile{table: w.l.table(sqlengine.FileTable), columns: []string{"data_file_id", "data_file_lu_id", "filename", "path", "load_date"}, charset: "binary"}
+	columns := []string{"data_file_id", "data_file_lu_id", "filename", "path", "load_date"}
+	f := infile{table: w.l.table(sqlengine.FileTable), columns: columns, charset: "binary"}
 	f.rows = func(out *rowWriter) error {
 		for n, file := range files {
 			dst := strconv.AppendInt(out.row(), first+int64(n), 10)

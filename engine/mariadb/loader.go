@@ -34,7 +34,8 @@ type loader struct {
 	types   []*record.LineType // in the order of their first record
 	w       *lineWriter
 
-	version int64           // the archive's version to which catalog and w belong; -1 = unknown
+	version int64           // the archive's version to which engine, catalog and w belong; -1 = unknown
+	engine  string          // storage engine of METviewer's tables; the URL's parameter decides only when they are created
 	catalog *design.Catalog // the archive's catalog
 	next    int64           // number of the next row
 }
@@ -105,9 +106,12 @@ func (l *baseLoader) rows(ctx context.Context, query string, f func(row []any) e
 // table returns the quoted name of a table of the subset.
 func (l *baseLoader) table(name string) string { return l.a.table(l.subset, name) }
 
-// locked runs do under the subset's lock, on the loader's connection. The server frees the lock when
-// the connection ends for any reason.
+// locked runs do under the subset's lock, on the loader's connection. The server frees the lock when the connection
+// ends for any reason. If the server has closed the idle connection since the last commit, locked opens another.
 func (l *baseLoader) locked(ctx context.Context, do func() error) error {
+	if l.conn != nil && l.conn.PingContext(ctx) != nil {
+		_ = l.Close() // it is closed already
+	}
 	if l.conn == nil {
 		var err error
 		if l.conn, err = l.a.db.writes.Conn(ctx); err != nil {
@@ -224,6 +228,7 @@ func (l *baseLoader) rollBack(ctx context.Context) {
 	ctx, stop := context.WithTimeout(ctx, rollbackTimeout)
 	defer stop()
 	if err := l.locked(ctx, func() error { return l.a.recover(ctx, l.conn, l.subset) }); err != nil {
+		l.a.recovered.Delete(l.subset)
 		l.a.db.log.Warn("a failed commit was not rolled back; the next open of the subset does it", "subset", l.subset, "error", err)
 	}
 	if err := l.Close(); err != nil {
@@ -294,7 +299,9 @@ func (l *loader) refresh(ctx context.Context) error {
 		return l.w.detectForeign(ctx)
 	}
 	var text []byte
-	if err := l.conn.QueryRowContext(ctx, "SELECT catalog FROM "+table).Scan(&text); err != nil {
+	query := "SELECT catalog, (SELECT engine FROM information_schema.tables WHERE table_schema = ? AND table_name = '" +
+		design.HeaderTable + "') FROM " + table
+	if err := l.conn.QueryRowContext(ctx, query, l.a.database(l.subset)).Scan(&text, &l.engine); err != nil {
 		return err
 	}
 	catalog, err := design.ParseCatalog(text)

@@ -31,7 +31,7 @@ func Driver() engine.Driver {
 		Summary: "MariaDB, a database server; METviewer's own tables",
 		Example: "mariadb://root@127.0.0.1:3306/mv_",
 		Params: append(engine.TLSParams(), []engine.Param{
-			{Name: "engine", Default: myISAM, Help: "storage engine of METviewer's tables: MyISAM, as METviewer has them, or " +
+			{Name: "engine", Default: myISAM, Help: "storage engine of METviewer's tables, set when they are created: MyISAM, as in METviewer, or " +
 				"InnoDB, which a Galera cluster always uses"},
 			{Name: "apply_indexes", Default: "false", Help: "give METviewer's tables the further indexes that METdbLoad's " +
 				"apply_indexes makes: true or false"},
@@ -44,9 +44,7 @@ func Driver() engine.Driver {
 		Abilities: append([]any{offer()}, offered()...),
 		Untested: "MySQL 8 and Aurora. Barograph supports verification archives and records under keys there (it chooses the " +
 			"statements by the server's version) and refuses post and scan; reason: no registry has such a server for this machine; the tests run against MariaDB",
-		Place:  engine.Remote,
-		Server: server(),
-		Open:   open,
+		Place: engine.Remote, Server: server(), Open: open,
 	}
 }
 
@@ -61,10 +59,14 @@ func offer() archive.Offer {
 var sessionSettings = []struct{ name, value string }{ //nolint:gochecknoglobals // a constant table
 	{"sql_mode", "'STRICT_ALL_TABLES,NO_BACKSLASH_ESCAPES,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO'"},
 	{"time_zone", "'+00:00'"},
-	{"group_concat_max_len", "16777216"},       // for repeating columns
-	{"max_sort_length", "8192"},                // bytes of a text that count when it is sorted
-	{"in_predicate_conversion_threshold", "0"}, // a list of keys of any length stays a range of the index
-	{"optimizer_max_sel_args", "1000000"},      // the optimizer does not give up such a range
+	{"group_concat_max_len", "16777216"},         // for repeating columns
+	{"max_sort_length", "8192"},                  // bytes of a text that count when it is sorted
+	{"max_error_count", "64"},                    // LOAD DATA reports values that it changed only as warnings
+	{"autocommit", "1"},                          // a statement outside a transaction is stored
+	{"sql_select_limit", "18446744073709551615"}, // a query returns all rows
+	{"tx_isolation", "'REPEATABLE-READ'"},        // no query sees records that are not committed
+	{"in_predicate_conversion_threshold", "0"},   // a list of keys of any length stays a range of the index
+	{"optimizer_max_sel_args", "1000000"},        // the optimizer does not give up such a range
 }
 
 const idleConnections = 16 // that a pool keeps open
@@ -80,7 +82,7 @@ const (
 // database is the set of databases of a server or cluster whose names have a prefix.
 type database struct {
 	prefix  string
-	engine  string // storage engine of METviewer's tables
+	engine  string // storage engine of METviewer's tables in new subsets
 	indexes bool
 	prepare bool // prepare queries
 	profile bool // profile queries
@@ -95,7 +97,7 @@ type database struct {
 	writes       *sql.DB // for loads; of a cluster, the first node that serves
 	redactedURL  string  // the URL without its password
 
-	noPerformanceSchema *atomic.Bool // the account does not read the performance schema
+	noPerformanceSchema *atomic.Bool // the account may not read the performance schema
 }
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
@@ -126,12 +128,6 @@ func openDatabase(ctx context.Context, u *url.URL, o engine.Options) (*database,
 		return nil, err
 	}
 	for _, cfg := range all {
-		if d.mysql {
-			for _, name := range mariaDBSettings {
-				delete(cfg.Params, name)
-			}
-			continue
-		}
 		if d.cacheProblem == "" { // the server caches only queries with SQL_CACHE
 			cfg.Params["query_cache_type"] = "DEMAND"
 		}
@@ -237,7 +233,7 @@ func configs(u *url.URL, secure *tls.Config) []*mysql.Config {
 
 // probe connects once and detects the kind of server.
 func (d *database) probe(ctx context.Context, all []*mysql.Config) error {
-	db, err := d.openPool(all, false, nil)
+	db, err := d.openPool(all, false, func(cfg *mysql.Config) { cfg.Params = nil }) // MySQL does not know all of them
 	if err != nil {
 		return err
 	}
@@ -274,9 +270,13 @@ func (d *database) probe(ctx context.Context, all []*mysql.Config) error {
 	return nil
 }
 
-// failed is engine.CallError. It also recognizes the driver's error for a connection that broke after
-// it had sent a statement.
+// failed is engine.CallError. It also recognizes the driver's error for a connection that broke after it had sent a
+// statement, and adds a cure to the error of a statement that is too long.
 func failed(ctx context.Context, err error) error {
+	if _, explained := errors.AsType[*fault.Error](err); errors.Is(err, mysql.ErrPktTooLarge) && !explained {
+		const cure = "raise it: SET GLOBAL max_allowed_packet = 1073741824 allows statements of 1 GiB"
+		err = &fault.Error{Setting: "server setting max_allowed_packet", Problem: "is too small for a statement", Cure: cure}
+	}
 	return engine.CallError(ctx, err, mysql.ErrInvalidConn)
 }
 
@@ -321,7 +321,7 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 		a.Product = "MySQL"
 	}
 	for _, s := range sessionSettings {
-		if !d.mysql || !slices.Contains(mariaDBSettings[:], s.name) {
+		if !d.lacks(s.name, "") {
 			a.Settings["session."+s.name] = strings.Trim(s.value, "'")
 		}
 	}
@@ -369,24 +369,12 @@ func (d *database) readSettings(ctx context.Context, into map[string]string, que
 
 // Numbers of the server's errors.
 const (
-	errNotDropped = 1010
-	errNoDatabase = 1049
-	errNoTable    = 1146
-	errNoLocal    = 4166 // LOAD DATA LOCAL is switched off
-	errNoLocalOld = 1148
+	errNotDropped, errNoDatabase, errNoTable           = 1010, 1049, 1146
+	errNoLocal, errNoLocalOld                          = 4166, 1148 // LOAD DATA LOCAL is switched off
+	errColumnExists, errIndexExists, errNoThread       = 1060, 1061, 1094
+	errDatabaseDenied, errTableDenied, errColumnDenied = 1044, 1142, 1143
 
-	errColumnExists = 1060
-	errIndexExists  = 1061
-
-	errDatabaseDenied = 1044
-	errTableDenied    = 1142
-	errColumnDenied   = 1143
-
-	errOutOfRange = 1264
-	errTruncated  = 1265
-	errWrongValue = 1292
-	errIncorrect  = 1366
-	errTooLong    = 1406
+	errOutOfRange, errTruncated, errWrongValue, errIncorrect, errTooLong = 1264, 1265, 1292, 1366, 1406
 )
 
 // is reports whether the server returned one of these errors.

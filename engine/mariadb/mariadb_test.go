@@ -35,7 +35,7 @@ func fresh(l *lab.Lab, query string) func(t *testing.T) string {
 	}
 }
 
-// dsn is how the driver names a database of a server, or of a cluster's first node.
+// dsn returns the driver's name of a database of a server, or of a cluster's first node.
 func dsn(t testing.TB, url, path string) string {
 	t.Helper()
 	u := parsed(t, url)
@@ -50,13 +50,13 @@ func drop(t *testing.T, l *lab.Lab, prefix string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()                        // nothing was written that is not there
+	defer db.Close()                        // the test writes nothing more
 	rows, err := db.Query("SHOW DATABASES") //nolint:noctx // the test's context has ended
 	if err != nil {
 		t.Errorf("databases of a test: %v", err)
 		return
 	}
-	defer rows.Close() // Err below says what went wrong
+	defer rows.Close() // Err below reports the error
 	var names []string
 	for rows.Next() {
 		var name string
@@ -87,7 +87,7 @@ func TestServerDiesAndTwoLoad(t *testing.T) {
 	for _, query := range []string{"", "?engine=InnoDB"} {
 		t.Run("url="+query, func(t *testing.T) {
 			c := enginetest.Config{Driver: mariadb.Driver(), URL: fresh(l, query)}
-			if query != "" { // the other designs know no other engine
+			if query != "" { // the other designs always use InnoDB
 				enginetest.Only(&c.Driver, design.Normalized)
 			}
 			enginetest.RunServer(t, c, l)
@@ -113,7 +113,7 @@ func TestDefectsOfLoaders(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer db.Close() // nothing was written that is not there
+		defer db.Close() // the test writes nothing more
 		text := "DROP TRIGGER full_disk"
 		if full {
 			text = "CREATE TRIGGER full_disk BEFORE UPDATE ON " + catalog +
@@ -131,7 +131,7 @@ func TestDefectsOfLoaders(t *testing.T) {
 	})
 }
 
-// Every profile starts, and comes back with its data after a kill.
+// A server of every profile starts, and has its data after a kill.
 func TestServer(t *testing.T) {
 	for _, p := range mariadb.Driver().Server.Profiles {
 		t.Run(p.Name, func(t *testing.T) {
@@ -179,9 +179,9 @@ func parsed(t testing.TB, raw string) *url.URL {
 func offering(designs ...design.Name) engine.Driver {
 	d := mariadb.Driver()
 	maps.DeleteFunc(archive.OfferOf(&d).Designs, func(n design.Name, _ []flavour.Name) bool { return !slices.Contains(designs, n) })
-	whole := d.Open
+	openAll := d.Open
 	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
-		e, err := whole(ctx, u, o)
+		e, err := openAll(ctx, u, o)
 		if err == nil {
 			e.Abilities = slices.Insert(e.Abilities, 0, any(offered{archive.DatabaseOf(e), designs}))
 		}
@@ -202,8 +202,7 @@ func (o offered) Open(ctx context.Context, d design.Name) (archive.Archive, erro
 	return o.Database.Open(ctx, d)
 }
 
-// METviewer's tables with the further indexes and a storage engine that knows
-// transactions.
+// METviewer's tables with the further indexes and a storage engine that has transactions.
 func TestConformanceInnoDB(t *testing.T) {
 	l := mariadb.Servers.Lab(t, mariadb.Driver(), lab.Options{Profile: "tuned", Memory: 1 << 30})
 	c := enginetest.Config{

@@ -155,9 +155,9 @@ func (t *tally) repair(b *record.Batch) *record.Batch {
 
 // misplacedPSTD are columns that MET writes before the thresholds of PSTD. METdbLoad stores them as the
 // first thresholds.
-var misplacedPSTD = [...]string{ //nolint:gochecknoglobals // a constant table
-	"briercl", "briercl_ncl", "briercl_ncu", "bss", "bss_smpl",
-}
+//
+//nolint:gochecknoglobals // a constant table
+var misplacedPSTD = [...]string{"briercl", "briercl_ncl", "briercl_ncu", "bss", "bss_smpl"}
 
 // repairPSTD repairs a row of PSTD. It reports whether the row needed a repair: the first threshold, which
 // is 0, was the sixth value.

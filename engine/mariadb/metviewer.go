@@ -67,21 +67,15 @@ var metviewerLines = map[string]string{ //nolint:gochecknoglobals // a constant 
 
 // metviewerChildren are the columns of the tables of repeating columns, line_data_<name>.
 var metviewerChildren = map[string]string{ //nolint:gochecknoglobals // a constant table
-	"mctc_cnt":    "fi_oj#!",
-	"pct_thresh":  "thresh_i oy_i# on_i#",
-	"pstd_thresh": "thresh_i",
-	"pjc_thresh":  "thresh_i oy_tp_i on_tp_i calibration_i refinement_i likelihood_i baser_i",
-	"prc_thresh":  "thresh_i pody_i pofd_i",
-	"rhist_rank":  "rank_i#",
-	"relp_ens":    "ens_i",
-	"eclv_pnt":    "x_pnt_i y_pnt_i",
-	"phist_bin":   "bin_i#",
-	"orank_ens":   "ens_i",
+	"mctc_cnt": "fi_oj#!", "pct_thresh": "thresh_i oy_i# on_i#", "pstd_thresh": "thresh_i",
+	"pjc_thresh": "thresh_i oy_tp_i on_tp_i calibration_i refinement_i likelihood_i baser_i",
+	"prc_thresh": "thresh_i pody_i pofd_i", "rhist_rank": "rank_i#", "relp_ens": "ens_i",
+	"eclv_pnt": "x_pnt_i y_pnt_i", "phist_bin": "bin_i#", "orank_ens": "ens_i",
 }
 
 // metviewerHeader are the columns of stat_header; interp_pnts is a number.
-const metviewerHeader = "version:8 model:80 descr:40='NA' fcst_var:50 fcst_units:100='NA' fcst_lev:100 obs_var:50 obs_units:100='NA' obs_lev:100 " +
-	"obtype:20 vx_mask:100 interp_mthd:20 interp_pnts# fcst_thresh:100 obs_thresh:100"
+const metviewerHeader = "version:8 model:80 descr:40='NA' fcst_var:50 fcst_units:100='NA' fcst_lev:100 " +
+	"obs_var:50 obs_units:100='NA' obs_lev:100 obtype:20 vx_mask:100 interp_mthd:20 interp_pnts# fcst_thresh:100 obs_thresh:100"
 
 // metviewerNames are METviewer's names of columns whose names differ from MET's.
 var metviewerNames = map[string]map[string]string{ //nolint:gochecknoglobals // a constant table
@@ -97,22 +91,14 @@ var metviewerNames = map[string]map[string]string{ //nolint:gochecknoglobals // 
 	"SEEPS": {"odfl": "s12", "odfh": "s13", "olfd": "s21", "olfh": "s23", "ohfd": "s31", "ohfl": "s32"},
 }
 
-// metviewerFiles are the rows of data_file_lu, numbered from 0.
-var metviewerFiles = [...][2]string{ //nolint:gochecknoglobals // a constant table
-	{"point_stat", "point_stat: forecasts at observation points"},
-	{"grid_stat", "grid_stat: forecasts on a grid"},
-	{"mode_cts", "mode: contingency tables"},
-	{"mode_obj", "mode: objects and pairs of objects"},
-	{"wavelet_stat", "wavelet_stat: intensity-scale comparison"},
-	{"ensemble_stat", "ensemble_stat: ensembles"},
-	{"vsdb_point_stat", "VSDB files"},
-	{"stat", "stat: all line types"},
-	{"mtd_2d", "mtd: 2D objects by time"},
-	{"mtd_3d_pc", "mtd: pairs of 3D clusters"},
-	{"mtd_3d_ps", "mtd: pairs of 3D objects"},
-	{"mtd_3d_sc", "mtd: 3D clusters"},
-	{"mtd_3d_ss", "mtd: 3D objects"},
-	{"tcst", "tc_stat"},
+// metviewerFiles are the rows of data_file_lu, numbered from 0: name and description.
+var metviewerFiles = [...]string{ //nolint:gochecknoglobals // a constant table
+	"point_stat|point_stat: forecasts at observation points", "grid_stat|grid_stat: forecasts on a grid",
+	"mode_cts|mode: contingency tables", "mode_obj|mode: objects and pairs of objects",
+	"wavelet_stat|wavelet_stat: intensity-scale comparison", "ensemble_stat|ensemble_stat: ensembles",
+	"vsdb_point_stat|VSDB files", "stat|stat: all line types", "mtd_2d|mtd: 2D objects by time",
+	"mtd_3d_pc|mtd: pairs of 3D clusters", "mtd_3d_ps|mtd: pairs of 3D objects", "mtd_3d_sc|mtd: 3D clusters",
+	"mtd_3d_ss|mtd: 3D objects", "tcst|tc_stat",
 }
 
 // kind is the type of one of METviewer's columns.

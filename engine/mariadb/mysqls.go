@@ -1,6 +1,7 @@
 package mariadb
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/barograph/barograph/internal/fault"
@@ -11,8 +12,7 @@ import (
 // Driver.Untested.
 var mysqlReplacer = strings.NewReplacer( //nolint:gochecknoglobals // a constant table
 	"utf8mb4_nopad_bin", "utf8mb4_0900_bin", // compares bytes, blanks at the end too, since 8.0.17
-	"ADD COLUMN IF NOT EXISTS", "ADD COLUMN",
-	"CREATE INDEX IF NOT EXISTS", "CREATE INDEX",
+	"ADD COLUMN IF NOT EXISTS", "ADD COLUMN", "CREATE INDEX IF NOT EXISTS", "CREATE INDEX",
 )
 
 // translate translates a statement for this server.
@@ -47,7 +47,13 @@ func (d *database) requireMariaDB(study string) error {
 // after a number for old clients.
 func isMySQL(version string) bool { return !strings.Contains(strings.ToLower(version), "mariadb") }
 
-// mariaDBSettings are the session settings that MySQL lacks.
+// mariaDBSettings are the session settings that MySQL lacks. MySQL's name of tx_isolation is transaction_isolation; its
+// default is that of sessionSettings.
 var mariaDBSettings = [...]string{ //nolint:gochecknoglobals // a constant table
-	"in_predicate_conversion_threshold", "optimizer_max_sel_args", "query_cache_type",
+	"in_predicate_conversion_threshold", "optimizer_max_sel_args", "query_cache_type", "tx_isolation",
+}
+
+// lacks reports whether this server has no such session setting.
+func (d *database) lacks(name, _ string) bool {
+	return d.mysql && slices.Contains(mariaDBSettings[:], name)
 }

@@ -19,9 +19,8 @@ import (
 // Words that MySQL 8 does not know.
 var mariadbOnly = regexp.MustCompile(`nopad|uca1400|(COLUMN|INDEX) IF NOT EXISTS|OR REPLACE (TABLE|PROCEDURE)|RETURNING|SET STATEMENT|ANALYZE FORMAT|EXECUTE IMMEDIATE|NEXTVAL|/\*M!|ALGORITHM|SQL_CACHE|max_statement_time|in_predicate|optimizer_max|query_cache|wsrep|INNODB_SYS`)
 
-// TestMySQLsWords: the statements that make a database, in every design, and a
-// table of records under keys hold none of MariaDB's own words where the server is
-// another one, and all of them where it is MariaDB. No MySQL is run.
+// TestMySQLsWords: for MySQL, the statements that create a database in every design, and a table of records under keys,
+// contain none of the words that only MariaDB knows. No MySQL runs.
 func TestMySQLsWords(t *testing.T) {
 	for version, want := range map[string]bool{
 		"10.11.19-MariaDB-0+deb12u1": false, "5.5.5-10.6.12-MariaDB": false, "8.0.36": true, "8.0.mysql_aurora.3.05.2": true, "8.4.0-commercial": true,
@@ -77,7 +76,7 @@ func TestMySQLsWords(t *testing.T) {
 			}
 		}
 		if !mysql && found == 0 {
-			t.Error("MariaDB's words were not found: the test looks for the wrong ones")
+			t.Error("the test found none of MariaDB's words: its list is wrong")
 		}
 	}
 	steps, err := accesses([]byte(`{"query_block": {"nested_loop": [{"table": {"table_name": "h", "access_type": "ALL", "rows_examined_per_scan": 239}}]}}`), func(name string) string { return name })
@@ -85,14 +84,13 @@ func TestMySQLsWords(t *testing.T) {
 		t.Errorf("MySQL's plan is read as %+v, %v", steps, err)
 	}
 	if !strings.Contains(Driver().Untested, "MySQL 8") {
-		t.Error("list engines does not say that no MySQL was run")
+		t.Error("list engines does not report that no test used MySQL")
 	}
 }
 
-// TestWhereMariaDBsWordsStand: words that MySQL does not know stand in the files of
-// this package that are named, each translated by translate, chosen by the
-// server's version, or refused there. Another one is a new place to look at.
-func TestWhereMariaDBsWordsStand(t *testing.T) {
+// TestPlacesOfMariaDBsWords lists the files of this package that contain words that MySQL does not know. In these files
+// translate replaces the words, the server's version decides, or MySQL is refused. Another file must be checked first.
+func TestPlacesOfMariaDBsWords(t *testing.T) {
 	known := map[string]string{
 		"archive.go": "SQL_CACHE",                                                        // where the server has a query cache
 		"cluster.go": "wsrep",                                                            // Galera is MariaDB's

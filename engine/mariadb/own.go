@@ -44,9 +44,17 @@ func (d *database) openOwn(all []*mysql.Config) func(ctx context.Context, keep b
 				return failed(ctx, loadOwn(ctx, pool, t, d.translate))
 			},
 			Ask: func(ctx context.Context, text string, f func(row []any) error) error {
-				err := failed(ctx, sqlengine.DatabaseSQL{DB: pool}.TypedRows(ctx, text, ownCast, f))
-				if ctx.Err() != nil { // without KILL the server would complete the query
-					err = errors.Join(err, endQueries(context.WithoutCancel(ctx), pool, text))
+				c, err := pool.Conn(ctx)
+				if err != nil {
+					return failed(ctx, err)
+				}
+				defer c.Close() //nolint:errcheck // it returns to the pool
+				id, err := sqlengine.QueryNumber(ctx, querier{c}, "SELECT CONNECTION_ID()")
+				if err == nil {
+					err = failed(ctx, sqlengine.DatabaseSQL{DB: c}.TypedRows(ctx, text, ownCast, f))
+				}
+				if ctx.Err() != nil && id != 0 { // without KILL the server would complete the query
+					err = errors.Join(err, endSession(context.WithoutCancel(ctx), pool, id))
 				}
 				return err
 			},
@@ -58,27 +66,19 @@ func (d *database) openOwn(all []*mysql.Config) func(ctx context.Context, keep b
 				return sqlengine.Running(ctx, q, "SELECT CONCAT('stage ', stage, ' of ', max_stage), CAST(1000 * progress AS SIGNED), "+
 					"100000 FROM information_schema.processlist WHERE db = DATABASE() AND max_stage > 0 LIMIT 1")
 			},
-			Spent: d.usageFunc(),
-			Close: pool.Close,
+			Spent: d.usageFunc(), Close: pool.Close,
 		}, nil
 	}
 }
 
-// endQueries ends the sessions that run a query.
-func endQueries(ctx context.Context, pool *sql.DB, text string) error {
+// endSession ends a session, if it still exists. Other sessions may run the same query.
+func endSession(ctx context.Context, pool *sql.DB, id int64) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	q := querier{pool}
-	for {
-		id, err := sqlengine.QueryNumber(ctx, q, "SELECT COALESCE(MIN(id), 0) FROM information_schema.processlist "+
-			"WHERE db = DATABASE() AND id <> CONNECTION_ID() AND command <> 'Killed' AND info = ?", text)
-		if err != nil || id == 0 {
-			return err
-		}
-		if err := q.Exec(ctx, fmt.Sprintf("KILL %d", id)); err != nil && ctx.Err() != nil {
-			return err
-		}
+	if err := (querier{pool}).Exec(ctx, "KILL "+decimal(id)); !is(err, errNoThread) {
+		return err
 	}
+	return nil
 }
 
 // ownCast returns the cast of a column of a MariaDB type.

@@ -71,8 +71,9 @@ func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, err
 		CreateLock: []string{"CREATE DATABASE IF NOT EXISTS " + ident(p.prefix+postDatabase)},
 		Size: func(ctx context.Context, tables []string) (posts.Size, error) {
 			out := posts.Size{IndexBytes: -1, DeadRows: -1} // InnoDB stores rows in their primary key
-			err := p.writes.QueryRowContext(ctx, "SELECT COALESCE(SUM(FILE_SIZE), 0) FROM information_schema.INNODB_SYS_TABLESPACES WHERE NAME IN "+
-				flavour.List(tables, func(t string) string { return flavour.Quote(p.prefix + postDatabase + "/" + t) })).Scan(&out.TableBytes)
+			const files = "SELECT COALESCE(SUM(FILE_SIZE), 0) FROM information_schema.INNODB_SYS_TABLESPACES " +
+				"WHERE SUBSTRING_INDEX(NAME, '/', 1) = " + fileNameOf + " AND SUBSTRING_INDEX(NAME, '/', -1) IN "
+			err := p.writes.QueryRowContext(ctx, files+flavour.List(tables, flavour.Quote), p.prefix+postDatabase).Scan(&out.TableBytes)
 			return out, failed(ctx, err)
 		},
 		LogPosition: func(ctx context.Context) (n int64, err error) {

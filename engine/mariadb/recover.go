@@ -28,8 +28,8 @@ func (a *openArchive) lockName(subset string) string {
 // lockSeconds is how long one statement waits for a lock. Then the client sends it again.
 const lockSeconds = 3600
 
-// locked runs do under the subset's lock. It does not free the lock if do failed because ctx ended:
-// the connection is closed then.
+// locked runs do under the subset's lock. If do failed because ctx ended, the connection is closed, which frees the
+// lock.
 func (a *openArchive) locked(ctx context.Context, c *sql.Conn, subset string, do func() error) (err error) {
 	name := a.lockName(subset)
 	for {
@@ -61,26 +61,28 @@ func (a *openArchive) ensureRecovered(ctx context.Context, subset string) error 
 		return failed(ctx, err)
 	}
 	defer c.Close() //nolint:errcheck // everything that was written is committed
-	err = a.locked(ctx, c, subset, func() error { return a.recover(ctx, c, subset) })
-	if absent(err) {
+	if err = a.locked(ctx, c, subset, func() error { return a.recover(ctx, c, subset) }); absent(err) {
 		return nil
-	}
-	if err == nil {
-		a.recovered.Store(subset, true)
 	}
 	return failed(ctx, err)
 }
 
 // recover rolls back a crashed commit that had not taken effect: it removes the added rows. Otherwise it
-// completes the commit: it removes the replaced rows. The caller has locked the subset.
-func (a *openArchive) recover(ctx context.Context, c *sql.Conn, subset string) error {
+// completes the commit: it removes the replaced rows. The caller has locked the subset, so ensureRecovered must not
+// lock it again.
+func (a *openArchive) recover(ctx context.Context, c *sql.Conn, subset string) (err error) {
+	defer func() {
+		if err == nil {
+			a.recovered.Store(subset, true)
+		}
+	}()
 	if a.Design != design.Normalized {
-		_, err := c.ExecContext(ctx, "ROLLBACK")
+		_, err = c.ExecContext(ctx, "ROLLBACK")
 		return err
 	}
 	var additions []addition
 	text := "SELECT line_table, id_column, first_id FROM " + a.table(subset, pendingTable)
-	err := querier{c}.Rows(ctx, text, nil, func(row []any) error {
+	err = querier{c}.Rows(ctx, text, nil, func(row []any) error {
 		var p addition
 		err := sqlengine.Scan(row, &p.table, &p.column, &p.first)
 		additions = append(additions, p)
@@ -125,7 +127,7 @@ func (a *openArchive) recover(ctx context.Context, c *sql.Conn, subset string) e
 			return err
 		}
 	}
-	a.db.log.Info("rolled back an incomplete load", "subset", subset, "tables", len(additions))
+	a.db.log.Info("rolled back or completed an interrupted commit", "subset", subset, "tables", len(additions))
 	return nil
 }
 
@@ -208,10 +210,20 @@ func (a *openArchive) goneRows(ctx context.Context, c *sql.Conn, subset string) 
 	return replaced, err
 }
 
+// maxRemoved is the greatest number of rows that one statement removes. It keeps the statement below 1 MiB, because the
+// server limits statements (max_allowed_packet). Each statement reads all rows of a header.
+const maxRemoved = 50_000
+
 // remove removes rows of one header from a line table, and their repeating columns from its child
 // table.
 func remove(ctx context.Context, c *sql.Conn, a *openArchive, subset, table string, header int64, ids []int64) error {
 	slices.Sort(ids)
+	for len(ids) > maxRemoved {
+		if err := remove(ctx, c, a, subset, table, header, ids[:maxRemoved]); err != nil {
+			return err
+		}
+		ids = ids[maxRemoved:]
+	}
 	in := " IN " + flavour.List(ids, decimal)
 	for _, t := range record.Types() {
 		if table != tableOf(t) {

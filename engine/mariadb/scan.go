@@ -64,9 +64,7 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 }
 
 // table returns the quoted name of a table.
-func (s *star) table(name string) string {
-	return ident(s.name) + "." + ident(name)
-}
+func (s *star) table(name string) string { return ident(s.name) + "." + ident(name) }
 
 func (s *star) text(q tables.StarQuery) string {
 	d := sqlengine.StarDialect{NullsLeast: true, Table: func(t tables.StarTable) string { return s.table(string(t)) }}
@@ -112,9 +110,9 @@ type partitionFile struct {
 func (s *star) partitionFiles(ctx context.Context) ([]partitionFile, error) {
 	out := make([]partitionFile, s.place.Partitions)
 	found := 0
-	const text = "SELECT NAME, FILENAME, FILE_SIZE FROM information_schema.INNODB_SYS_TABLESPACES WHERE LOCATE(?, LOWER(NAME)) = 1"
-	prefix := strings.ToLower(s.name + "/" + string(tables.StoreSales) + "#p#p")
-	err := querier{s.db.writes}.Rows(ctx, text, []any{prefix}, func(row []any) error {
+	const text = "SELECT NAME, FILENAME, FILE_SIZE FROM information_schema.INNODB_SYS_TABLESPACES WHERE LOCATE(LOWER(CONCAT(" +
+		fileNameOf + ", '/" + string(tables.StoreSales) + "#p#p')), LOWER(NAME)) = 1"
+	err := querier{s.db.writes}.Rows(ctx, text, []any{s.name}, func(row []any) error {
 		var name string
 		var p partitionFile
 		if err := sqlengine.Scan(row, &name, &p.path, &p.bytes); err != nil {
@@ -179,24 +177,25 @@ func (s *star) clear(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	own, err := s.folder(ctx)
+	own, database, err := s.folder(ctx)
 	for _, path := range old.Paths {
-		_ = os.Remove(filepath.Join(path, own, s.name)) // it does not exist if the server runs on another machine
+		_ = os.Remove(filepath.Join(path, own, database)) // it does not exist if the server runs on another machine
 		_ = os.Remove(filepath.Join(path, own))
 	}
 	return err
 }
 
-// folder returns the name of the server's folder on a disk that other servers may share.
-func (s *star) folder(ctx context.Context) (string, error) {
-	var of string
-	err := s.db.writes.QueryRowContext(ctx, "SELECT CONCAT(@@hostname, ':', @@port, @@datadir)").Scan(&of)
-	return starFolderPrefix + fmt.Sprintf("%016x", xxh3.HashString(of)), failed(ctx, err)
+// folder returns the name of the server's folder on a disk that other servers may share, and the name of the database's
+// folder in it.
+func (s *star) folder(ctx context.Context) (name, database string, err error) {
+	const query = "SELECT CONCAT(@@hostname, ':', @@port, @@datadir), " + fileNameOf
+	err = s.db.writes.QueryRowContext(ctx, query, s.name).Scan(&name, &database)
+	return starFolderPrefix + fmt.Sprintf("%016x", xxh3.HashString(name)), database, failed(ctx, err)
 }
 
 // folders creates a folder on each path for the server's account.
 func (s *star) folders(ctx context.Context) ([]string, error) {
-	own, err := s.folder(ctx)
+	own, _, err := s.folder(ctx)
 	if err != nil {
 		return nil, err
 	}

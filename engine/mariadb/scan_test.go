@@ -20,8 +20,8 @@ func TestScans(t *testing.T) {
 	scantest.Run(t, scantest.Config{Driver: mariadb.Driver(), URL: fresh(l, ""), Paths: enginetest.Disks})
 }
 
-// TestScansLeaveNothing: what is loaded under another placement leaves no
-// folder behind; a folder that the server cannot use is an error with a cure.
+// TestScansLeaveNothing: a load at another placement leaves no folder of the earlier one. A folder that the server
+// cannot use is an error with a cure.
 func TestScansLeaveNothing(t *testing.T) {
 	enginetest.NotUnderRace(t)
 	l := mariadb.Servers.Lab(t, mariadb.Driver(), lab.Options{Memory: 1 << 30})
@@ -49,7 +49,7 @@ func TestScansLeaveNothing(t *testing.T) {
 	for i, want := range []int{1, 0} {
 		in, err := os.ReadDir(paths[i])
 		if err != nil || len(in) != want {
-			t.Errorf("path %d holds %v, %v; want %d", i, in, err, want)
+			t.Errorf("path %d contains %v, %v; want %d", i, in, err, want)
 		}
 	}
 	if os.Geteuid() != 0 {
@@ -59,14 +59,14 @@ func TestScansLeaveNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := load(tables.Placement{Paths: paths, Partitions: 2, Replace: true}); err == nil {
-		t.Error("a folder that the server's account cannot reach was taken")
+		t.Error("a folder that the server's account cannot reach was accepted")
 	} else {
 		t.Log(err)
 	}
 }
 
-// TestSpent: after a restart, when InnoDB holds nothing, the scan reads; the
-// processor time is reported where the server counts it.
+// TestSpent: after a restart, when InnoDB's pool is empty, the scan reads from disk. The processor time is reported
+// if the server counts it.
 func TestSpent(t *testing.T) {
 	enginetest.NotUnderRace(t)
 	l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Memory: 1 << 30})

@@ -41,7 +41,8 @@ func (a *openArchive) createSubset(subset string) []string {
 			out = append(out, a.db.furtherIndexes(db+".")...)
 		}
 		kinds := flavour.Join(lists.Indices(len(metviewerFiles)), ", ", func(i int) string {
-			return "(" + strconv.Itoa(i) + ", " + flavour.Quote(metviewerFiles[i][0]) + ", " + flavour.Quote(metviewerFiles[i][1]) + ")"
+			name, description, _ := strings.Cut(metviewerFiles[i], "|")
+			return "(" + strconv.Itoa(i) + ", " + flavour.Quote(name) + ", " + flavour.Quote(description) + ")"
 		})
 		out = append(out,
 			"INSERT IGNORE INTO "+db+".data_file_lu VALUES "+kinds,

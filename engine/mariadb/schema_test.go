@@ -22,8 +22,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// under opens an archive of a lab.
-func under(t *testing.T, l *lab.Lab, rest string, n design.Name) *openArchive {
+// openIn opens an archive of a lab.
+func openIn(t *testing.T, l *lab.Lab, rest string, n design.Name) *openArchive {
 	t.Helper()
 	u, err := url.Parse(l.URL() + rest)
 	if err != nil {
@@ -45,14 +45,14 @@ func under(t *testing.T, l *lab.Lab, rest string, n design.Name) *openArchive {
 	return a.(*openArchive)
 }
 
-// texts returns the rows of a query, columns with a blank between.
+// texts returns the rows of a query; a blank separates columns.
 func texts(t *testing.T, a *openArchive, query string, args ...any) []string {
 	t.Helper()
 	rows, err := a.db.pool.QueryContext(t.Context(), query, args...)
 	if err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}
-	defer rows.Close() // Err below says what went wrong
+	defer rows.Close() // Err below reports the error
 	names, err := rows.Columns()
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func header(version, model string) record.Header {
 	return h
 }
 
-// commit stores batches in one commit of a loader of its own.
+// commit stores batches in one commit of a new loader.
 func commit(t *testing.T, a *openArchive, subset string, batches ...*record.Batch) (archive.CommitResult, error) {
 	t.Helper()
 	l, err := a.Loader(t.Context(), subset)
@@ -159,7 +159,7 @@ func TestEveryColumnHasAPlace(t *testing.T) {
 				continue
 			}
 			if known[c.met.name] {
-				t.Errorf("%s: two columns stand in %s", lt.Name, c.met.name)
+				t.Errorf("%s: two columns are stored in %s", lt.Name, c.met.name)
 			}
 			known[c.met.name] = true
 		}
@@ -186,7 +186,7 @@ func TestSizeOfADesign(t *testing.T) {
 	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
 	var archives []*openArchive
 	for i, n := range []design.Name{design.Normalized, design.Document, design.Wide} {
-		a := under(t, l, "size_", n)
+		a := openIn(t, l, "size_", n)
 		if _, err := commit(t, a, "s", batch("SL1L2", "dir/a.stat", header("V01", "GFS"), 3*(i+1), nil)); err != nil {
 			t.Fatal(err)
 		}
@@ -212,15 +212,14 @@ func TestSizeOfADesign(t *testing.T) {
 	t.Errorf("sizes %v are %d together; the database has %q", sizes, sum, all)
 }
 
-// What METviewer sees of a database is its own schema, as shipped, until a
-// value comes that it cannot hold, and after that too.
+// METviewer sees its own schema in a database, before and after the first value that METviewer's columns cannot store.
 func TestMETviewerSeesItsOwnTables(t *testing.T) {
 	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
 	for _, c := range []struct{ query, engine, indexes string }{
 		{"v1_", "MyISAM", "line_data_sl1l2_data_file_id_pk stat_header_id_idx"},
 		{"v2_?engine=innodb&apply_indexes=true", "InnoDB", "line_data_sl1l2_data_file_id_pk line_data_sl1l2_fcst_init_beg_idx line_data_sl1l2_fcst_lead_idx line_data_sl1l2_fcst_valid_beg_idx PRIMARY stat_header_id_idx"}, // the key is that of the invisible column,
 	} {
-		a := under(t, l, c.query, design.Normalized)
+		a := openIn(t, l, c.query, design.Normalized)
 		db := a.database("s")
 		plain := batch("SL1L2", "dir/a.stat", header("V01", "GFS"), 3, nil)
 		if _, err := commit(t, a, "s", plain); err != nil {
@@ -257,10 +256,10 @@ func TestMETviewerSeesItsOwnTables(t *testing.T) {
 	}
 }
 
-// METviewer's text is METviewer's own where its columns hold everything.
+// The text of metviewer-sql is METviewer's own if METviewer's columns store all values.
 func TestPlainQuestionsArePlain(t *testing.T) {
 	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
-	a := under(t, l, "q_", design.Normalized)
+	a := openIn(t, l, "q_", design.Normalized)
 	if _, err := commit(t, a, "s", batch("SAL1L2", "a.vsdb", header("V01", "GFS"), 3, nil)); err != nil {
 		t.Fatal(err)
 	}
@@ -288,18 +287,18 @@ func TestPlainQuestionsArePlain(t *testing.T) {
 	}
 }
 
-// Repeating columns stand in METviewer's child tables. METdbLoad drops a
-// record, or writes another's, where a line has many.
+// Repeating columns are in METviewer's child tables. For lines with many of them METdbLoad drops a record, or writes
+// values of another one.
 func TestChildTables(t *testing.T) {
 	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
-	a := under(t, l, "c_", design.Normalized)
+	a := openIn(t, l, "c_", design.Normalized)
 	pct := batch("PCT", "a.stat", header("V12.0.0", "GFS"), 2, func(b *record.Batch, i int) {
 		b.Num[1][i] = 3
 		b.Group = append(b.Group, 0, float64(10+i), 5, 0.5, 7, 8, 1)
 	})
 	eclv := batch("ECLV", "a.stat", header("V12.0.0", "GFS"), 1, func(b *record.Batch, _ int) { b.Group = append(b.Group, 0.05, 0.5, 0.1, 0.25) })
 	mctc := batch("MCTC", "a.stat", header("V12.0.0", "GFS"), 1, func(b *record.Batch, _ int) { b.Group = append(b.Group, 1, 2, 3, 4) })
-	for range 2 { // the second time into tables that hold them already
+	for range 2 { // the second time the tables contain the records
 		if _, err := commit(t, a, "s", pct, eclv, mctc); err != nil {
 			t.Fatal(err)
 		}
@@ -319,11 +318,11 @@ func TestChildTables(t *testing.T) {
 	}
 }
 
-// TestMissingTexts: METdbLoad writes a missing text of a line as -9999, and NA
-// into stat_header; a text that is -9999 comes back as it was.
+// TestMissingTexts: METdbLoad writes a missing text of a line as -9999, and NA into stat_header. A text that is -9999
+// is read back unchanged.
 func TestMissingTexts(t *testing.T) {
 	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
-	a := under(t, l, "m_", design.Normalized)
+	a := openIn(t, l, "m_", design.Normalized)
 	mpr := batch("MPR", "a.stat", header("V12.0.0", "GFS"), 3, func(b *record.Batch, i int) {
 		for s := range b.Text {
 			b.Text[s][i] = []string{record.NA, "-9999", "KDEN"}[i]
@@ -340,11 +339,10 @@ func TestMissingTexts(t *testing.T) {
 	}
 }
 
-// Paths that METviewer's data_file cannot hold, or takes for one another, are
-// files of their own.
+// Paths that METviewer's data_file cannot store, or treats as equal, are distinct files.
 func TestAwkwardPaths(t *testing.T) {
 	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
-	a := under(t, l, "f_", design.Normalized)
+	a := openIn(t, l, "f_", design.Normalized)
 	long := strings.Repeat("folder/", 30)
 	for range 2 {
 		for i, p := range []string{"d/a.stat", "d/A.stat", "D/a.stat", "d/a.stat ", long + "a.stat", long + "b.stat", "é/x.stat", "e/x.stat", "a\tb\\/c\n.stat"} {
@@ -359,10 +357,10 @@ func TestAwkwardPaths(t *testing.T) {
 }
 
 // METviewer's columns cut DESC of 50 characters to 40, and 8 headers to one; a
-// path of more than 120 becomes a digest. Both are counted, nothing is lost.
+// path of more than 120 becomes a digest. The result counts both, and the archive stores the complete texts.
 func TestCutTextsAreCounted(t *testing.T) {
 	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
-	a := under(t, l, "cut_", design.Normalized)
+	a := openIn(t, l, "cut_", design.Normalized)
 	var all []*record.Batch
 	for i := range 8 {
 		h := header("V12.0.0", "GFS")
@@ -388,12 +386,12 @@ func TestCutTextsAreCounted(t *testing.T) {
 	}
 }
 
-// What does not fit ends the load with an error, and nothing of the commit
-// stays. METdbLoad logs it and goes on, with status 0.
+// A value that does not fit is an error of the commit, which stores nothing. METdbLoad logs it and continues, with
+// status 0.
 func TestValuesThatDoNotFitAreRefused(t *testing.T) {
 	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
 	for _, n := range []design.Name{design.Document, design.Wide} {
-		a := under(t, l, "r_", n)
+		a := openIn(t, l, "r_", n)
 		good := batch("SL1L2", "a.stat", header("V01", "GFS"), 3, nil)
 		if _, err := commit(t, a, "s", good); err != nil {
 			t.Fatal(err)
@@ -408,7 +406,7 @@ func TestValuesThatDoNotFitAreRefused(t *testing.T) {
 			}
 		}
 	}
-	a := under(t, l, "r2_", design.Normalized) // METviewer's tables have a place for both
+	a := openIn(t, l, "r2_", design.Normalized) // METviewer's tables have a place for both
 	odd := batch("SL1L2", "b.stat", header("bad \xff byte", strings.Repeat("x", 300)), 2, nil)
 	if _, err := commit(t, a, "s", odd); err != nil {
 		t.Fatal(err)
@@ -418,8 +416,7 @@ func TestValuesThatDoNotFitAreRefused(t *testing.T) {
 	}
 }
 
-// Every double must come back as it went in, as a column and as a member of a
-// JSON document, when it is dumped and when it is asked for.
+// A dump and a query return every double unchanged, from a column and from a member of a JSON document.
 func TestDoublesAreExact(t *testing.T) {
 	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
 	n := 20000 // times 5 columns and 3 designs
@@ -428,7 +425,7 @@ func TestDoublesAreExact(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(5, 6))
 	b := batch("SL1L2", "a.stat", header("V12.0.0", "GFS"), n, func(b *record.Batch, i int) {
-		v := b.Valid[i] + int64(i/50)*3600 // as many leads to a document as files have
+		v := b.Valid[i] + int64(i/50)*3600 // a document has as many leads as in files
 		b.Lead[i], b.Valid[i], b.ValidEnd[i], b.ObsBeg[i], b.ObsEnd[i] = int32(i%50), v, v, v, v
 		for k := 1; k < len(b.Num); k++ {
 			b.Num[k][i] = anyDouble(rng, i+k)
@@ -443,7 +440,7 @@ func TestDoublesAreExact(t *testing.T) {
 	ref.Add(b)
 	expected := ref.Answers()[0]
 	for _, d := range []design.Name{design.Normalized, design.Document, design.Wide} {
-		a := under(t, l, "d_", d)
+		a := openIn(t, l, "d_", d)
 		if _, err := commit(t, a, "s", b); err != nil {
 			t.Fatal(err)
 		}
@@ -454,7 +451,7 @@ func TestDoublesAreExact(t *testing.T) {
 	}
 }
 
-// proven asks a question in every flavour that can put it.
+// proven asks a question in every flavour that can express it.
 func proven(t *testing.T, a *openArchive, q *question.Question, want *answer.Answer) {
 	t.Helper()
 	for _, f := range enginetest.Offered(Driver())[a.Design] {
@@ -475,8 +472,8 @@ func proven(t *testing.T, a *openArchive, q *question.Question, want *answer.Ans
 	}
 }
 
-// anyDouble is a double of one of several kinds: any bits, decimals as files
-// hold them, whole numbers, neighbours of powers of two and ten, subnormals.
+// anyDouble is a double of one of several kinds: any bits, decimals as in files, integers, neighbours of powers of
+// two and ten, subnormals.
 func anyDouble(r *rand.Rand, kind int) float64 {
 	var f float64
 	switch kind % 6 {

@@ -39,11 +39,7 @@ func server() *launch.Server {
 		},
 		Stop:    syscall.SIGTERM,
 		Find:    func() error { _, err := programs(); return err },
-		Prepare: prepare,
-		Start:   start,
-		Ready:   ready,
-		Order:   order,
-		URL:     serverURL,
+		Prepare: prepare, Start: start, Ready: ready, Order: order, URL: serverURL,
 	}
 }
 
@@ -53,23 +49,12 @@ const sqlPort = "sql"
 func tuned(memory int64) map[string]string {
 	mib := func(n int64) string { return strconv.FormatInt(max(n>>20, 16), 10) + "M" }
 	return map[string]string{
-		"innodb_buffer_pool_size":        mib(memory / 2),
-		"innodb_log_file_size":           mib(min(memory/8, 1<<30)),
-		"innodb_log_buffer_size":         "64M",
-		"innodb_flush_log_at_trx_commit": "2",
-		"innodb_flush_method":            "O_DIRECT",
-		"innodb_io_capacity":             "2000",
-		"key_buffer_size":                mib(memory / 8),
-		"bulk_insert_buffer_size":        "64M",
-		"query_cache_type":               "ON",
-		"query_cache_size":               mib(min(memory/16, 256<<20)),
-		"query_cache_limit":              "64M",
-		"join_buffer_size":               "4M",
-		"sort_buffer_size":               "16M",
-		"read_rnd_buffer_size":           "4M",
-		"tmp_table_size":                 "128M",
-		"max_heap_table_size":            "128M",
-		"performance_schema":             "OFF",
+		"innodb_buffer_pool_size": mib(memory / 2), "innodb_log_file_size": mib(min(memory/8, 1<<30)),
+		"innodb_log_buffer_size": "64M", "innodb_flush_log_at_trx_commit": "2", "innodb_flush_method": "O_DIRECT",
+		"innodb_io_capacity": "2000", "key_buffer_size": mib(memory / 8), "bulk_insert_buffer_size": "64M",
+		"query_cache_type": "ON", "query_cache_size": mib(min(memory/16, 256<<20)), "query_cache_limit": "64M",
+		"join_buffer_size": "4M", "sort_buffer_size": "16M", "read_rnd_buffer_size": "4M", "tmp_table_size": "128M",
+		"max_heap_table_size": "128M", "performance_schema": "OFF",
 	}
 }
 
@@ -111,8 +96,8 @@ func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	}
 	// root connects from any address, because a node with its own network sees another address of this
 	// machine. The script removes the installation's roots without a password.
-	grants := "DELETE FROM mysql.global_priv WHERE User IN ('root', '');\nFLUSH PRIVILEGES;\nCREATE USER root@'%' IDENTIFIED BY '" + c.Password +
-		"';\nGRANT ALL PRIVILEGES ON *.* TO root@'%' WITH GRANT OPTION;\n"
+	grants := "DELETE FROM mysql.global_priv WHERE User IN ('root', '');\nFLUSH PRIVILEGES;\n" +
+		"CREATE USER root@'%' IDENTIFIED BY '" + c.Password + "';\nGRANT ALL PRIVILEGES ON *.* TO root@'%' WITH GRANT OPTION;\n"
 	file := filepath.Join(n.Dir, "grants.sql")
 	if err := os.WriteFile(file, []byte(grants), 0o600); err != nil {
 		return nil, err
@@ -183,40 +168,20 @@ func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 
 // nodeURL returns the URL of some nodes of a cluster.
 func nodeURL(c *launch.Cluster, nodes ...launch.Node) string {
-	var all []string
-	for i := range nodes {
-		all = append(all, nodes[i].Address(sqlPort))
-	}
+	all := lists.Map(nodes, func(n launch.Node) string { return n.Address(sqlPort) })
 	return "mariadb://root:" + c.Password + "@" + strings.Join(all, ",") + "/" + c.Parameters()
 }
 
 func serverURL(c *launch.Cluster) string { return nodeURL(c, c.Nodes...) }
 
-// statusTotals are the totals of SHOW GLOBAL STATUS that show the cost of a run, and their units.
-// Times of row locks are in ms.
-var statusTotals = []struct{ name, unit string }{ //nolint:gochecknoglobals // a constant table
-	{"Questions", ""},
-	{"Com_stmt_execute", ""},
-	{"Handler_commit", ""},
-	{"Bytes_received", "bytes"},
-	{"Bytes_sent", "bytes"},
-	{"Innodb_rows_read", ""},
-	{"Innodb_rows_inserted", ""},
-	{"Innodb_rows_updated", ""},
-	{"Innodb_rows_deleted", ""},
-	{"Innodb_buffer_pool_read_requests", ""},
-	{"Innodb_buffer_pool_reads", ""},
-	{"Innodb_buffer_pool_pages_flushed", ""},
-	{"Innodb_buffer_pool_wait_free", ""},
-	{"Innodb_data_written", "bytes"},
-	{"Innodb_os_log_written", "bytes"},
-	{"Innodb_data_fsyncs", ""},
-	{"Innodb_log_waits", ""},
-	{"Innodb_row_lock_waits", ""},
-	{"Innodb_row_lock_time", "ms"},
-	{"Innodb_deadlocks", ""},
-	{"wsrep_flow_control_paused_ns", ""},
-	{"wsrep_local_cert_failures", ""},
+// statusTotals are the totals of SHOW GLOBAL STATUS that show the cost of a run, each followed by its unit.
+var statusTotals = []string{ //nolint:gochecknoglobals // a constant table
+	"Questions", "Com_stmt_execute", "Handler_commit", "Bytes_received bytes", "Bytes_sent bytes",
+	"Innodb_rows_read", "Innodb_rows_inserted", "Innodb_rows_updated", "Innodb_rows_deleted",
+	"Innodb_buffer_pool_read_requests", "Innodb_buffer_pool_reads", "Innodb_buffer_pool_pages_flushed",
+	"Innodb_buffer_pool_wait_free", "Innodb_data_written bytes", "Innodb_os_log_written bytes",
+	"Innodb_data_fsyncs", "Innodb_log_waits", "Innodb_row_lock_waits", "Innodb_row_lock_time ms",
+	"Innodb_deadlocks", "wsrep_flow_control_paused_ns", "wsrep_local_cert_failures",
 }
 
 // metrics reads the server's status and the state of its active sessions. In a cluster it reads those
@@ -236,8 +201,9 @@ func (d *database) metrics(ctx context.Context) (engine.Metrics, error) {
 		return m, err
 	}
 	for _, t := range statusTotals {
-		if v, ok := found[strings.ToLower(t.name)]; ok {
-			m.Totals = append(m.Totals, engine.Total{Name: t.name, Unit: t.unit, Value: v})
+		name, unit, _ := strings.Cut(t, " ")
+		if v, ok := found[strings.ToLower(name)]; ok {
+			m.Totals = append(m.Totals, engine.Total{Name: name, Unit: unit, Value: v})
 		}
 	}
 	m.Sessions, err = d.sessions(ctx, int(found["innodb_row_lock_current_waits"]))
@@ -256,8 +222,8 @@ func (d *database) usageFunc() func(ctx context.Context) (engine.ServerUsage, er
 // their statements, which the server counts if userstat is on.
 func (d *database) usage(ctx context.Context) (engine.ServerUsage, error) {
 	out := engine.ServerUsage{CPU: -1, Read: -1}
-	err := querier{d.writes}.Rows(ctx, `SELECT VARIABLE_NAME, CAST(VARIABLE_VALUE AS DOUBLE)
-		FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'INNODB_DATA_READ' OR VARIABLE_NAME = 'CPU_TIME' AND @@userstat`, nil, func(row []any) error {
+	err := querier{d.writes}.Rows(ctx, `SELECT VARIABLE_NAME, CAST(VARIABLE_VALUE AS DOUBLE) FROM information_schema.GLOBAL_STATUS
+		WHERE VARIABLE_NAME = 'INNODB_DATA_READ' OR VARIABLE_NAME = 'CPU_TIME' AND @@userstat`, nil, func(row []any) error {
 		var name string
 		var value float64
 		err := sqlengine.Scan(row, &name, &value)

@@ -26,7 +26,7 @@ func TestTablesAreMETviewers(t *testing.T) {
 		t.Skip("NOT TESTED: METviewer's 65 tables, without METdbLoad's own database of ../shared/data (or $BAROGRAPH_DATA):", err)
 	}
 	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
-	a := under(t, l, "tables_", design.Normalized)
+	a := openIn(t, l, "tables_", design.Normalized)
 	made, err := a.Loader(t.Context(), "ours")
 	if err != nil {
 		t.Fatal(err)
@@ -55,12 +55,12 @@ func TestTablesAreMETviewers(t *testing.T) {
 		ours, theirs := texts(t, a, query, "tables_ours"), texts(t, a, query, "tables_theirs")
 		for _, one := range ours {
 			if !slices.Contains(theirs, one) {
-				t.Errorf("%s: ours alone: %s", what, one)
+				t.Errorf("%s: only in our database: %s", what, one)
 			}
 		}
 		for _, one := range theirs {
 			if !slices.Contains(ours, one) {
-				t.Errorf("%s: METdbLoad's alone: %s", what, one)
+				t.Errorf("%s: only in METdbLoad's database: %s", what, one)
 			}
 		}
 		if !slices.Equal(ours, theirs) {

@@ -15,8 +15,8 @@ import (
 
 func TestLabOverTLS(t *testing.T) { enginetest.RunTLS(t, Driver(), lab.Options{Memory: 1 << 30}) }
 
-// A server whose certificate the right CA signed is reached, over TLS; another
-// CA, an expired certificate and a missing client's are reported as what they are.
+// Barograph connects over TLS to a server whose certificate the given CA signed. The errors of another CA, of an
+// expired certificate and of a missing client certificate name these causes.
 func TestTLS(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { //nolint:gosec // the server runs under another account
@@ -29,7 +29,7 @@ func TestTLS(t *testing.T) {
 	ca.Issue("server", at("server"), next)
 	ca.Issue("client", at("client"), next)
 	l := enginetest.Lab(t, Driver(), lab.Options{Memory: 1 << 30, Settings: map[string]string{"ssl_ca": at("ca.pem"), "ssl_cert": at("server.pem"), "ssl_key": at("server.key")}})
-	plain := under(t, l, "", "normalized")
+	plain := openIn(t, l, "", "normalized")
 	do := func(text string) {
 		t.Helper()
 		if err := plain.exec(t.Context(), text); err != nil {

@@ -40,10 +40,12 @@ func (l *loader) trim(ctx context.Context, cutoff int64) error {
 			}
 		}
 		if err == nil {
-			err = l.rows(ctx, "SELECT stat_header_id, "+idColumn(t)+" FROM "+l.table(lt.name)+" ld"+where, func(row []any) error {
+			err = l.rows(ctx, "SELECT stat_header_id, "+ownID(t)+" FROM "+l.table(lt.name)+" ld"+where, func(row []any) error {
 				var header, id int64
 				err := sqlengine.Scan(row, &header, &id)
-				lt.replaced[header] = append(lt.replaced[header], id)
+				if lt.replaced[header] = append(lt.replaced[header], id); id < 0 {
+					err = l.foreignError(lt.name + " contains records before this time that another program has loaded")
+				}
 				return err
 			})
 		}

@@ -49,10 +49,9 @@ func objectsOf(t *testing.T, file, text string) (out []*record.Batch) {
 	}
 }
 
-// TestObjects: METviewer finds objects and cyclones in its own tables, one header
-// for a file's objects and its contingency table, pairs linked to their objects;
-// what is stored again or anew stands there once, what failed not at all, and the
-// rows of METdbLoad stay. stat_header has no row for them, as after METdbLoad, except in
+// TestObjects: METviewer finds objects and cyclones in its own tables: one header for a file's objects and its
+// contingency table, and pairs that refer to their objects. A record that is loaded twice is there once, and a failed
+// commit leaves no row. The rows of METdbLoad stay. stat_header has no row for them, as after METdbLoad, except in
 // archives that were created before ownHeader existed, until their adoption.
 func TestObjects(t *testing.T) {
 	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
@@ -61,7 +60,7 @@ func TestObjects(t *testing.T) {
 		if isOld {
 			params = ""
 		}
-		a := under(t, l, "o"+variant+"_"+params, design.Normalized)
+		a := openIn(t, l, "o"+variant+"_"+params, design.Normalized)
 		ask := func(query string) string {
 			t.Helper()
 			for _, name := range []string{"mode_header", "mode_cts", "mode_obj_single", "mode_obj_pair", "mtd_header", "mtd_2d_obj", "tcst_header", "line_data_tcmpr", "line_data_tcdiag_diag", "line_data_tcdiag", "line_data_probrirw_thresh", "stat_header", ownHeader} {
@@ -103,7 +102,7 @@ func TestObjects(t *testing.T) {
 		if err := a.exec(t.Context(), "INSERT INTO "+a.table("s", "mode_obj_single")+" (mode_obj_id, mode_header_id, object_id) VALUES (7000, 900, 'F001')"); err != nil {
 			t.Fatal(err) // as METdbLoad may
 		}
-		for range 3 { // the second time again, the third with another value
+		for range 3 { // the second time a duplicate, the third time with another value
 			for _, batches := range [][]*record.Batch{singles, pairs, slices.Concat(mtd, storms), revised} {
 				if _, err := commit(t, a, "s", batches...); err != nil {
 					t.Fatal(err)
@@ -176,7 +175,7 @@ func TestObjects(t *testing.T) {
 				t.Fatal(err)
 			}
 			isOld, headers = false, "0 4"
-			a = under(t, l, "o"+variant+"_", design.Normalized)
+			a = openIn(t, l, "o"+variant+"_", design.Normalized)
 		}
 		if got := counts(); got != strings.Replace(headers, "0", "1", 1) {
 			t.Errorf("%s: %s headers", variant, got)
@@ -211,7 +210,7 @@ func TestObjects(t *testing.T) {
 // would run with the reader's rights.
 func TestStrangersView(t *testing.T) {
 	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
-	a := under(t, l, "stranger_", design.Normalized)
+	a := openIn(t, l, "stranger_", design.Normalized)
 	if _, err := commit(t, a, "s", batch("SL1L2", "x.vsdb", header("V01", "GFS"), 1, nil)); err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +220,7 @@ func TestStrangersView(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := under(t, l, "stranger_", design.Normalized).Contents(t.Context(), "s"); err == nil || !strings.Contains(err.Error(), "plain tables") {
+	if _, err := openIn(t, l, "stranger_", design.Normalized).Contents(t.Context(), "s"); err == nil || !strings.Contains(err.Error(), "plain tables") {
 		t.Error(err)
 	}
 }

@@ -35,16 +35,15 @@ func (db *database) Open(_ context.Context, n design.Name) (archive.Archive, err
 	a := &openArchive{db: db}
 	// plain is the condition for a table that runs no function when it is read, and hides no row.
 	const plain = `relkind IN ('r', 'p') AND NOT relrowsecurity`
+	const tables = `SELECT relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE nspname = $1 AND `
 	a.Archive = &sqlengine.Archive{
 		Driver: Driver, Design: n, Dialect: dialect(), Pool: querier{db.pool}, Placeholder: "$1",
 		SubsetIn: a.subset,
 		TablesQuery: func(subset string) (string, []any) {
-			return `SELECT relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-		WHERE nspname = $1 AND ` + plain, []any{schemaName(subset)}
+			return tables + plain, []any{schemaName(subset)}
 		},
 		NonTablesQuery: func(subset string) (string, []any) {
-			return `SELECT relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-		WHERE nspname = $1 AND relkind NOT IN ('i', 'I', 'S', 't') AND NOT (` + plain + `)`, []any{schemaName(subset)}
+			return tables + `relkind NOT IN ('i', 'I', 'S', 't') AND NOT (` + plain + `)`, []any{schemaName(subset)}
 		},
 		ListedName:  func(_, table string) string { return table },
 		EntriesJSON: func(data string) string { return data + "::text" },
@@ -65,10 +64,12 @@ func (db *database) Open(_ context.Context, n design.Name) (archive.Archive, err
 // subset returns the subset of a schema. Its name may be escaped or shortened in the schema's name.
 func (a *openArchive) subset(ctx context.Context, schema string) (string, bool, error) {
 	names, err := sqlengine.QueryTexts(ctx, a.Pool, "SELECT subset FROM "+flavour.Ident(schema)+"."+a.OwnName(sqlengine.CatalogTable))
-	if damaged, ok := errors.AsType[*pgconn.PgError](err); ok && strings.HasPrefix(damaged.Code, "XX") {
+	switch pgErr, ok := errors.AsType[*pgconn.PgError](err); {
+	case ok && strings.HasPrefix(pgErr.Code, "XX"):
 		return schema, true, nil // reading the catalog reports the damage
-	}
-	if err != nil || len(names) == 0 {
+	case ok && pgErr.Code == "42501":
+		return "", false, nil // another user's archive
+	case err != nil || len(names) == 0:
 		return "", false, err
 	}
 	return names[0], true, nil
@@ -76,8 +77,6 @@ func (a *openArchive) subset(ctx context.Context, schema string) (string, bool, 
 
 // snapshot runs f in a transaction that sees one snapshot.
 func (a *openArchive) snapshot(ctx context.Context, f func(ctx context.Context, q sqlengine.Querier) error) error {
-	ctx, stop := context.WithCancel(ctx) // the server also cancels a dump whose caller stops early
-	defer stop()
 	tx, err := a.db.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
 		return failed(ctx, err)
@@ -88,9 +87,13 @@ func (a *openArchive) snapshot(ctx context.Context, f func(ctx context.Context, 
 
 // Check lets the server check each page of the subset's tables, of their TOAST tables and of
 // their indexes. Reading all records does not reach each of these pages. It needs the extension
-// amcheck: Check creates it in a transaction that it rolls back, if this user may do that.
+// amcheck: Check creates it in a transaction that it rolls back, if this user may do that. A replica accepts no such
+// transaction, and Check finds nothing there.
 func (a *openArchive) Check(ctx context.Context, subset string) (problems []string, err error) {
 	tx, err := a.db.pool.BeginTx(ctx, pgx.TxOptions{AccessMode: pgx.ReadWrite})
+	if hasCode(err, "0A000") {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
@@ -156,15 +159,19 @@ type sender interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 }
 
-// each calls f for each row of a reply.
+// each calls f for each row of a reply. After an error of f it cancels the statement, because Close would read all
+// remaining rows. That closes the connection.
 func each(ctx context.Context, over sender, text string, args []any, f func(rows pgx.Rows) error) error {
-	rows, err := over.Query(ctx, text, args...)
+	callCtx, stop := context.WithCancel(ctx)
+	defer stop()
+	rows, err := over.Query(callCtx, text, args...)
 	if err != nil {
 		return failed(ctx, err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		if err := f(rows); err != nil {
+			stop()
 			return err
 		}
 	}
@@ -233,7 +240,7 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	if err != nil {
 		return plan, err
 	}
-	known, err := a.relations(ctx)
+	known, err := a.relations(ctx, q.Question.Subset)
 	if err != nil {
 		return plan, err
 	}
@@ -242,11 +249,7 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 }
 
 // explained is the output of EXPLAIN (ANALYZE, FORMAT JSON).
-type explained struct {
-	Plan      node
-	Planning  float64 `json:"Planning Time"`  // ms
-	Execution float64 `json:"Execution Time"` // ms
-}
+type explained struct{ Plan node }
 
 // node is a node of a plan. Its counts are averages over its loops. Servers before version 18
 // round them: for parallel scans they are exact to half a row per worker.
@@ -280,13 +283,13 @@ type relations struct {
 	parts  map[string]int    // number of partitions, by parent
 }
 
-// relations reads the database's catalog.
-func (a *openArchive) relations(ctx context.Context) (relations, error) {
+// relations reads the server's catalog of a subset's schema.
+func (a *openArchive) relations(ctx context.Context, subset string) (relations, error) {
 	r := relations{brin: map[string]bool{}, parent: map[string]string{}, parts: map[string]int{}}
 	err := a.Pool.Rows(ctx, `SELECT c.relname, coalesce(p.relname, ''), (m.amname = 'brin')::int
-		FROM pg_class c LEFT JOIN pg_am m ON m.oid = c.relam LEFT JOIN pg_inherits i ON i.inhrelid = c.oid
-			LEFT JOIN pg_class p ON p.oid = i.inhparent
-		WHERE m.amname = 'brin' OR p.oid IS NOT NULL`, nil, func(row []any) error {
+		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_am m ON m.oid = c.relam
+			LEFT JOIN pg_inherits i ON i.inhrelid = c.oid LEFT JOIN pg_class p ON p.oid = i.inhparent
+		WHERE nspname = $1 AND (m.amname = 'brin' OR p.oid IS NOT NULL)`, []any{schemaName(subset)}, func(row []any) error {
 		var name, parent string
 		err := sqlengine.Scan(row, &name, &parent)
 		if brin, _ := row[2].(int64); brin == 1 {

@@ -67,8 +67,8 @@ func (d *databases) archive(b *testing.B, n design.Name) (a archive.Archive, url
 }
 
 // BenchmarkLoad loads the real day, parsing and the sync of the last commit
-// included, beside its floor: the same rows, sent by COPY as a ready binary
-// stream into tables with the same indexes.
+// included, next to its lower bound: the same rows, sent by COPY as a ready binary stream into tables with the same
+// indexes.
 func BenchmarkLoad(b *testing.B) {
 	files := enginetest.RealDay(b)
 	for _, profile := range postgres.Driver().Server.Profiles {

@@ -17,8 +17,8 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
-// TestLateCancel gives a statement up whose end the server is asked for too late,
-// while the next one runs: that one must not be ended.
+// TestLateCancel cancels a statement. The request reaches the server late, while the connection's next statement would
+// run: it must not cancel that one.
 func TestLateCancel(t *testing.T) {
 	server, err := url.Parse(enginetest.Lab(t, Driver(), lab.Options{}).URL())
 	if err != nil {
@@ -38,7 +38,7 @@ func TestLateCancel(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer pool.Close()
-	// on a busy machine a statement may be given up before it is sent
+	// on a busy machine a statement may be canceled before it is sent
 	for range 10 {
 		if err := pool.Ping(t.Context()); err != nil {
 			t.Fatal(err)
@@ -61,11 +61,11 @@ func TestLateCancel(t *testing.T) {
 		default:
 		}
 	}
-	t.Error("no request to end a statement has come")
+	t.Error("no request to cancel a statement has arrived")
 }
 
-// delayCancels passes connections on to a server, and requests to end a
-// statement so much later than their sender is reported.
+// delayCancels passes connections on to a server. It passes on a request to cancel a statement late, after it has
+// closed the connection of the sender.
 func delayCancels(t *testing.T, to string, late time.Duration, passed chan<- error) (addr string) {
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -99,7 +99,7 @@ func passOn(client net.Conn, to string, late time.Duration, passed chan<- error)
 			return
 		}
 		head = append(head, rest...)
-		client.Close() //nolint:gosec // its sender takes it for done
+		client.Close() //nolint:gosec // the sender regards the request as sent
 		time.Sleep(late)
 	}
 	server, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", to)

@@ -102,8 +102,7 @@ func (d *databases) strangersView(t *testing.T) {
 	}
 }
 
-// plans: METviewer's BINARY keeps every index from being used (METviewer F5).
-// Each flavour's plan says what it reads.
+// plans: METviewer's BINARY prevents the use of any index (METviewer F5). Each flavour's plan shows what it reads.
 func (d *databases) plans(t *testing.T) {
 	lt, _ := record.TypeByName("SAL1L2")
 	var series []enginetest.Series
@@ -139,14 +138,14 @@ func (d *databases) plans(t *testing.T) {
 				t.Fatalf("%s, %s: %v", n, f, err)
 			}
 			if !strings.Contains(plan.Text, "Buffers:") || !strings.Contains(plan.Text, "actual time") {
-				t.Errorf("%s, %s: the plan tells neither time nor pages:\n%s", n, f, plan.Text)
+				t.Errorf("%s, %s: the plan lacks time or pages:\n%s", n, f, plan.Text)
 			}
 			name, _, _ := sqlengine.DesignTable(n, lt)
 			switch scanned := strings.Contains(plan.Text, "Seq Scan on "+name); {
 			case f == flavour.MetviewerSQL && strings.Contains(plan.Text, "Index Cond: (convert_to"):
 				t.Errorf("an index serves BINARY:\n%s", plan.Text)
 			case f != flavour.MetviewerSQL && scanned:
-				t.Errorf("%s, %s: the whole table is read:\n%s", n, f, plan.Text)
+				t.Errorf("%s, %s: the complete table is read:\n%s", n, f, plan.Text)
 			}
 			var into answer.Builder
 			if err := a.Ask(t.Context(), p, &into); err != nil || into.Rows != 10 {

@@ -1,8 +1,10 @@
 package postgres
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/query/flavour"
@@ -39,9 +41,7 @@ func dialect() *flavour.Dialect {
 		DocAnd:   "\n     AND ",
 		DocField: func(f string) string { return "r." + f },
 		DocEntry: func(c string) string { return "d." + flavour.Ident(c) },
-		DocKeys: func(keys []string) (string, []any) {
-			return "r.id = ANY($1)", []any{keys}
-		},
+		DocKeys:  func(keys []string) (string, []any) { return "r.id = ANY($1)", []any{keys} },
 	}
 }
 
@@ -50,8 +50,14 @@ func dialect() *flavour.Dialect {
 // quarter of the time, four take two thirds.
 const fewLeads = 4
 
-// byteLiteral writes a text as bytes. That form doubles backslashes.
-func byteLiteral(s string) string { return flavour.Quote(strings.ReplaceAll(s, `\`, `\\`)) + "::bytea" }
+// byteLiteral writes a text as bytes. That form doubles backslashes. A server whose encoding is not UTF-8 would convert
+// letters outside ASCII, so texts with such letters are hexadecimal.
+func byteLiteral(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return fmt.Sprintf(`'\x%x'::bytea`, s)
+	}
+	return flavour.Quote(strings.ReplaceAll(s, `\`, `\\`)) + "::bytea"
+}
 
 // entry lists the members of the entries of a table of documents, with their types. The
 // column list unnests an entry in one pass and gives a number its type without a
@@ -79,14 +85,13 @@ func entry(table string) string {
 // longestName is the greatest length of a name in PostgreSQL, in bytes.
 const longestName = 63
 
-// schemaName returns the schema of a subset. It is the subset's name, or for names that
-// PostgreSQL reserves or cannot store, the escaped name after a ^. A long name is shortened
-// and gets its digest.
+// schemaName returns the schema of a subset. It is the subset's name, or for names that PostgreSQL reserves or cannot
+// store, and for ownSchema, the name after flavour.EscapedPrefix. A long name is shortened and gets its digest.
 func schemaName(subset string) string {
 	switch {
 	case len(subset) > longestName-len(flavour.EscapedPrefix):
 		return flavour.ShortenName(subset, subset, longestName)
-	case subset == "", subset == "information_schema", strings.HasPrefix(subset, "pg_"), strings.HasPrefix(subset, "^"):
+	case subset == "", subset == ownSchema, subset == "information_schema", strings.HasPrefix(subset, "pg_"), strings.HasPrefix(subset, "^"):
 		return flavour.EscapedPrefix + subset
 	}
 	return subset

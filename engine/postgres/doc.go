@@ -14,11 +14,11 @@
 //     time, or a BRIN over time (?wide_index=brin).
 //
 // Tables of documents and wide tables may be partitioned by hash or by valid time
-// (?partitions=), and spread over tablespaces (?tablespaces=). Other studies also use
-// schema.go. There is no GIN index: docs/decisions/0005-postgres.md.
+// (?partitions=), and spread over tablespaces (?tablespaces=). There is no GIN index:
+// docs/decisions/0005-postgres.md.
 //
-// Explain reads the accesses from EXPLAIN (ANALYZE, FORMAT JSON). The server's own time is in
-// the plan, not in Query.Server.
+// Explain reads the accesses from EXPLAIN (ANALYZE, FORMAT JSON). The server's own time is in the plan, not in
+// archive.Query.ServerTime.
 //
 // Text compares bytewise (COLLATE "C") in every column, independent of the database's own
 // collation.
@@ -29,7 +29,9 @@
 // existing records. Loaders of other subsets are not affected. Records that are new
 // according to the catalog are copied without a query. The others are staged in a temporary
 // table and joined by identity, or, as documents, fetched by id and merged.
-// synchronous_commit is on in every session.
+// synchronous_commit is on in every session, unless the URL has the parameter of that name. Each session also sets
+// what a server, database or role may set otherwise: the isolation level, the quoting of literals, and the digits of
+// numbers as texts.
 //
 // The star of the study scan is store_sales, hash-partitioned over tablespaces on the paths of
 // a placement. A query uses the placement's number of parallel workers: docs/reference/scan.md.

@@ -238,9 +238,7 @@ func statementName(n int) string { return "kv" + strconv.Itoa(n) }
 func (s *session) DuplicateKey(err error) bool { return isDuplicateKey(err) }
 
 // Conflict reports whether an error is a serialization failure or a deadlock.
-func (s *session) Conflict(err error) bool {
-	return hasCode(err, "40001", "40P01")
-}
+func (s *session) Conflict(err error) bool { return hasCode(err, "40001", "40P01") }
 
 // RunTransaction runs a transaction.
 func (s *session) RunTransaction(f func() error) error { return f() }

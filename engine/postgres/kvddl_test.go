@@ -12,7 +12,7 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
-// Users' scripts make tables of every physical form, or are refused at a line.
+// Users' scripts create tables of every physical layout; errors name a line.
 func TestScripts(t *testing.T) {
 	d := databases{server: servers.Lab(t, postgres.Driver(), lab.Options{})}
 	const made = "CREATE TABLE usertable (ycsb_key varchar(255) COLLATE \"C\" PRIMARY KEY, field0 text, field1 text)"
@@ -95,8 +95,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// A table that its user made is accepted whatever its physical form is; the layout hash
-// makes partitions of names that the user's do not have, and is not taken for theirs.
+// Barograph accepts a user's table with any physical layout. The names of the partitions of the layout hash differ from
+// those of a user's partitions, and a user's partitions are not that layout.
 func TestExistingTable(t *testing.T) {
 	d := databases{server: servers.Lab(t, postgres.Driver(), lab.Options{})}
 	url := d.url(t)

@@ -54,8 +54,7 @@ func catalog() *sqlengine.KVCatalog {
 			}
 			return 0
 		},
-		Begin: "BEGIN", Commit: "COMMIT", Rollback: "ROLLBACK",
-		DollarQuotes: true,
+		Begin: "BEGIN", Commit: "COMMIT", Rollback: "ROLLBACK", DollarQuotes: true,
 	}
 }
 

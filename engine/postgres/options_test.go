@@ -20,7 +20,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// TestParameters opens with every parameter set otherwise than by default.
+// TestParameters opens with a value of every parameter that is not its default.
 func TestParameters(t *testing.T) {
 	d := &databases{server: enginetest.Lab(t, postgres.Driver(), lab.Options{Profile: "tuned"})}
 	url := d.url(t)
@@ -69,8 +69,7 @@ func TestParameters(t *testing.T) {
 	execute(t, url, "SELECT 'a.wide_sal1l2_time_idx'::regclass")
 }
 
-// TestNotOpened: what is wrong with a URL is said, with a cure, and never with
-// the password.
+// TestNotOpened: the error of a wrong URL names the cause and a cure, but not the password.
 func TestNotOpened(t *testing.T) {
 	d := &databases{server: servers.Lab(t, postgres.Driver(), lab.Options{})}
 	u, err := url.Parse(d.server.URL())
@@ -102,8 +101,7 @@ func TestNotOpened(t *testing.T) {
 	}
 }
 
-// TestTextThatCannotBeStored is refused with its place, and nothing of its
-// commit is stored.
+// TestTextThatCannotBeStored: the error of such a text names its place, and its commit stores nothing.
 func TestTextThatCannotBeStored(t *testing.T) {
 	d := &databases{server: servers.Lab(t, postgres.Driver(), lab.Options{})}
 	for _, text := range []string{"zero\x00byte", "latin\xe9"} {

@@ -68,7 +68,7 @@ func TestPartitioning(t *testing.T) {
 	}
 }
 
-// Neighbours lie in different tablespaces.
+// Neighbors are in different tablespaces.
 func TestTablespacesTakeTurns(t *testing.T) {
 	for _, text := range []string{"hash:4", "range:day", "range:month", "range:year"} {
 		p, err := parsePartitioning(text, "/one,/two")

@@ -37,8 +37,8 @@ func TestPipelined(t *testing.T) {
 	enginetest.RunRecords(t, enginetest.Config{Driver: driver, URL: func(t *testing.T) string { return d.pipelined(t, "2") }, Reopenable: true})
 }
 
-// Of many inserts that are under way on one connection those of a key that is
-// taken fail alone; and a connection that the server ends is opened anew, once for all.
+// If many inserts are in flight on one connection, only those of an existing key fail. A connection that the server
+// closes is reopened once for all workers.
 func TestPipelineFailsAndIsLost(t *testing.T) {
 	d := databases{server: servers.Lab(t, postgres.Driver(), lab.Options{})}
 	address := d.pipelined(t, "1")
@@ -67,7 +67,7 @@ func TestPipelineFailsAndIsLost(t *testing.T) {
 			case err == nil:
 				won[i]++
 			case !errors.Is(err, kv.ErrExists):
-				t.Errorf("insert of a key that may be taken: %v", err)
+				t.Errorf("insert of a key that may exist: %v", err)
 			}
 		}
 	})
@@ -76,7 +76,7 @@ func TestPipelineFailsAndIsLost(t *testing.T) {
 		total += n
 	}
 	if n, err := r.Count(t.Context()); total != keys || n != keys || err != nil {
-		t.Errorf("%d inserts won, and %d records are there, of %d keys: %v", total, n, keys, err)
+		t.Errorf("%d inserts succeeded, and the table has %d records, of %d keys: %v", total, n, keys, err)
 	}
 
 	execute(t, address[:len(address)-len("?pipeline=1")], "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
@@ -93,7 +93,7 @@ func TestPipelineFailsAndIsLost(t *testing.T) {
 		}
 	})
 	if !slices.ContainsFunc(failures, func(err error) bool { return err != nil }) {
-		t.Error("the server ended the shared connection, and nobody was informed")
+		t.Error("the server closed the shared connection, and no worker got an error")
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 
 // BenchmarkPost posts 20 products of some 1,000 values in one transaction into
 // empty tables, by each method, and as a bare COPY and merge of the same rows,
-// which were made before.
+// which exist before.
 func BenchmarkPost(b *testing.B) {
 	d := databases{server: enginetest.Lab(b, postgres.Driver(), lab.Options{Profile: "tuned"})}
 	f, err := synth.SHEF{Messages: 20, Mean: 1000}.Feed()

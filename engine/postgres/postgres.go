@@ -44,9 +44,7 @@ func Driver() engine.Driver {
 			{Name: "sslmode", Help: "as in libpq: disable, prefer, require, verify-ca, verify-full; tls and the other tls parameters offer more"},
 		}...),
 		Abilities: append([]any{archive.SQLOffer(design.Normalized, design.Document, design.Wide)}, offered()...),
-		Place:     engine.Remote,
-		Server:    server(),
-		Open:      open,
+		Place:     engine.Remote, Server: server(), Open: open,
 	}
 }
 
@@ -130,7 +128,14 @@ func (db *database) config(u *url.URL, o engine.Options) (*pgxpool.Config, error
 	}
 	config.MaxConns = maxConnections
 	c := config.ConnConfig
-	c.TLSConfig = cmp.Or(secure, c.TLSConfig)
+	if secure != nil { // each host has a certificate for its own name
+		name := u.Query().Get("tls_name")
+		c.TLSConfig, secure.ServerName = secure, cmp.Or(name, c.Host)
+		for _, f := range c.Fallbacks {
+			f.TLSConfig = secure.Clone()
+			f.TLSConfig.ServerName = cmp.Or(name, f.Host)
+		}
+	}
 	c.ConnectTimeout = cmp.Or(c.ConnectTimeout, connectTimeout)
 	if statements == unnamed {
 		c.DefaultQueryExecMode = pgx.QueryExecModeDescribeExec
@@ -143,6 +148,9 @@ func (db *database) config(u *url.URL, o engine.Options) (*pgxpool.Config, error
 	params := c.RuntimeParams
 	params["application_name"] = cmp.Or(params["application_name"], "barograph")
 	params["datestyle"], params["timezone"], params["client_encoding"] = "ISO", "UTC", "UTF8"
+	params["standard_conforming_strings"] = "on" // literals are those of standard SQL
+	params["extra_float_digits"] = "3"           // numbers as texts are exact
+	params["default_transaction_isolation"] = "read committed"
 	params["synchronous_commit"] = cmp.Or(params["synchronous_commit"], "on")
 	if o.ReadOnly {
 		params["default_transaction_read_only"] = "on"

@@ -21,7 +21,7 @@ func TestScans(t *testing.T) {
 }
 
 // TestScansLeaveNothing: two databases of one server on one disk, of which one
-// is loaded under another placement: its folders go, the other's stay.
+// is loaded again at another placement. Its former folders are removed, the other's stay.
 func TestScansLeaveNothing(t *testing.T) {
 	enginetest.NotUnderRace(t)
 	d := &databases{server: enginetest.Lab(t, postgres.Driver(), lab.Options{})}

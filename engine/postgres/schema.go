@@ -45,7 +45,7 @@ func (a *openArchive) subsetTables(subset string) []string {
 		"CREATE TABLE IF NOT EXISTS " + catalog + ` (
   id integer PRIMARY KEY CHECK (id = 1),
   subset text NOT NULL,
-  version bigint NOT NULL, -- counts the commits, so that a loader knows of others
+  version bigint NOT NULL, -- counts the commits: a loader notices those of others
   catalog text
 )`,
 		"INSERT INTO " + catalog + " VALUES (1, " + flavour.Quote(subset) + ", 0, NULL) ON CONFLICT DO NOTHING",

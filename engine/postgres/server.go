@@ -74,16 +74,13 @@ func removePidFile(n *launch.Node) error {
 func tuned(memory int64) map[string]string {
 	mib := func(n int64) string { return strconv.FormatInt(n/mebi, 10) + "MB" }
 	return map[string]string{
-		"shared_buffers":               mib(min(memory/4, 8*gibi)),
-		"effective_cache_size":         mib(memory / 2),
-		"work_mem":                     mib(min(max(memory/256, 4*mebi), 64*mebi)),
-		"maintenance_work_mem":         mib(min(max(memory/32, 64*mebi), gibi)),
-		"wal_buffers":                  "16MB",
-		"max_wal_size":                 "4GB",
-		"checkpoint_completion_target": "0.9",
-		"random_page_cost":             "1.1", // solid-state disks
-		"jit":                          "off",
-		"default_toast_compression":    "lz4", // for documents; see docs/decisions/0005-postgres.md
+		"shared_buffers": mib(min(memory/4, 8*gibi)), "effective_cache_size": mib(memory / 2),
+		"work_mem":             mib(min(max(memory/256, 4*mebi), 64*mebi)),
+		"maintenance_work_mem": mib(min(max(memory/32, 64*mebi), gibi)), "wal_buffers": "16MB",
+		"max_wal_size": "4GB", "checkpoint_completion_target": "0.9",
+		"random_page_cost":          "1.1", // solid-state disks
+		"jit":                       "off",
+		"default_toast_compression": "lz4", // for documents; see docs/decisions/0005-postgres.md
 	}
 }
 
@@ -312,9 +309,7 @@ func (db *database) totals(ctx context.Context, m *engine.Metrics, query string)
 }
 
 // absent reports that the server lacks a view, column or extension.
-func absent(err error) bool {
-	return hasCode(err, "42P01", "42703", "55000", "42501")
-}
+func absent(err error) bool { return hasCode(err, "42P01", "42703", "55000", "42501") }
 
 // waitKind classifies wait events (PostgreSQL's manual, table "Wait Event Types"). A session
 // that waits for the lock of the log's flush waits for the disk.

@@ -56,8 +56,8 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// leaveZombie has the note of the postmaster name a process of its account that
-// was killed and that nobody reaps: what a kill leaves under an init that does not.
+// leaveZombie writes into the pid file of the postmaster the id of a killed process of its account whose parent does
+// not reap it. A kill leaves that where the init process reaps nothing.
 func leaveZombie(t *testing.T, note string) {
 	t.Helper()
 	info, err := os.Stat(note)
@@ -84,7 +84,7 @@ func leaveZombie(t *testing.T, note string) {
 	}
 }
 
-// execute runs statements over a connection of its own.
+// execute runs statements over a new connection.
 func execute(t testing.TB, url string, statements ...string) {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), url)

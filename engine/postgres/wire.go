@@ -287,7 +287,7 @@ func decodeRow(d *sqlengine.ResultDecoder, cols []question.Column, rows pgx.Rows
 	fields, raw := rows.FieldDescriptions(), rows.RawValues()
 	for k := range cols {
 		if !decodeCell(d, k, &cols[k], &fields[k], raw[k]) {
-			return fmt.Errorf("column %s has type %d in format %d: %q", cols[k].Name, fields[k].DataTypeOID, fields[k].Format, raw[k])
+			return fmt.Errorf("column %s has type %d in format %d: %.80q", cols[k].Name, fields[k].DataTypeOID, fields[k].Format, raw[k])
 		}
 	}
 	d.EndRow()

@@ -14,7 +14,7 @@ import (
 )
 
 // TestCopyEnds breaks the connection while a row is made: when the COPY has
-// returned, nobody makes rows any more, as what they are made of is used again.
+// returned, no goroutine makes rows, because their memory is reused.
 func TestCopyEnds(t *testing.T) {
 	broken := make(chan struct{})
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -30,7 +30,7 @@ func TestCopyEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close(context.Background())     // it is broken
-	rows, returned, late := 0, false, false // plain, so that the race detector sees who else uses them
+	rows, returned, late := 0, false, false // plain, the race detector reports other goroutines that use them
 	_, err = copyFrom(t.Context(), c, "COPY t FROM STDIN BINARY", func(dst []byte) ([]byte, error) {
 		if rows++; rows > 1 {
 			<-broken
@@ -43,7 +43,7 @@ func TestCopyEnds(t *testing.T) {
 	})
 	returned = true
 	if err == nil {
-		t.Error("the COPY says nothing of the broken connection")
+		t.Error("the COPY does not report the broken connection")
 	}
 	if err := <-served; err != nil {
 		t.Error(err)
@@ -82,7 +82,7 @@ func breakCopy(l net.Listener, broken chan<- struct{}) error {
 	return err
 }
 
-// TestBooleanAsText: as all other engines have it, and not t or f.
+// TestBooleanAsText: a Boolean is true or false, as in all other engines, not t or f.
 func TestBooleanAsText(t *testing.T) {
 	for text, want := range map[string]bool{"t": true, "f": false} {
 		if v := cell([]byte(text), &pgconn.FieldDescription{DataTypeOID: pgtype.BoolOID}); v != want {

@@ -70,8 +70,8 @@ type Archive struct {
 	// InSnapshot runs f in one snapshot of the archive; nil = f reads over Pool.
 	InSnapshot func(ctx context.Context, f func(ctx context.Context, q Querier) error) error
 
-	// tableNames has the text of TablesQuery with the name of each table found so far. The names stay valid,
-	// because Barograph never drops a table.
+	// tableNames has the text of TablesQuery with the name of each table found so far over Pool. The names stay valid,
+	// because Barograph never drops a table. A table that only a transaction has seen may be rolled back.
 	tableNames sync.Map
 }
 
@@ -142,7 +142,9 @@ func (a *Archive) HasTable(ctx context.Context, q Querier, subset, table string)
 	}
 	names, err := QueryTexts(ctx, q, text, args...)
 	for _, n := range names {
-		a.tableNames.Store(query+n, true)
+		if q == a.Pool {
+			a.tableNames.Store(query+n, true)
+		}
 	}
 	return slices.Contains(names, a.ListedName(subset, table)), err
 }

@@ -1,6 +1,7 @@
 package sqlengine
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -93,10 +94,7 @@ func field(f record.Field) Column {
 func FileColumns() []Column {
 	return []Column{
 		{Name: "data_file_id", Type: BigInt, From: FileID, Primary: true},
-		{Name: "data_file_lu_id", Type: Integer, NotNull: true},
-		{Name: "filename", Type: Text, NotNull: true},
-		{Name: "path", Type: Text, NotNull: true},
-		{Name: "load_date", Type: Timestamp, NotNull: true},
+		notNull("data_file_lu_id", Integer), notNull("filename", Text), notNull("path", Text), notNull("load_date", Timestamp),
 		{Name: "mod_date", Type: Timestamp},
 	}
 }
@@ -104,27 +102,18 @@ func FileColumns() []Column {
 // FileKind returns METviewer's data_file_lu_id for a file name, as in fileKinds; 7, MET's .stat, for other names.
 func FileKind(name string) int64 {
 	name = strings.TrimSuffix(strings.ToLower(name), ".gz")
-	for _, k := range fileKinds {
-		if strings.HasPrefix(name, k.prefix) && strings.HasSuffix(name, k.suffix) {
-			return k.number
+	for number, pattern := range fileKinds {
+		if ok, _ := path.Match(pattern, name); ok && pattern != "" { // the patterns are valid
+			return int64(number)
 		}
 	}
 	return 7
 }
 
-var fileKinds = []struct { //nolint:gochecknoglobals // a constant table
-	prefix, suffix string
-	number         int64
-}{
-	{"", ".vsdb", 6},
-	{"mode", "cts.txt", 2},
-	{"", "obj.txt", 3},
-	{"", "2d.txt", 8},
-	{"", "3d_pair_cluster.txt", 9},
-	{"", "3d_pair_simple.txt", 10},
-	{"", "3d_single_cluster.txt", 11},
-	{"", "3d_single_simple.txt", 12},
-	{"", ".tcst", 13},
+// fileKinds are patterns of file names by METviewer's data_file_lu_id; "" = none.
+var fileKinds = [...]string{ //nolint:gochecknoglobals // a constant table
+	2: "mode*cts.txt", 3: "*obj.txt", 6: "*.vsdb", 8: "*2d.txt", 9: "*3d_pair_cluster.txt", 10: "*3d_pair_simple.txt",
+	11: "*3d_single_cluster.txt", 12: "*3d_single_simple.txt", 13: "*.tcst",
 }
 
 // LineColumns returns METviewer's columns of line_data_<type>, then cov_thresh and alpha. A type with repeating
@@ -201,16 +190,12 @@ func DocColumns() []Column {
 func MarkColumns() []Column {
 	return []Column{
 		{Name: "seq", Type: BigInt, Primary: true},
-		{Name: "path", Type: Text, NotNull: true},
-		{Name: "digest", Type: Text, NotNull: true},
-		{Name: "bytes", Type: BigInt, NotNull: true},
-		{Name: "lines_read", Type: BigInt, NotNull: true},
-		{Name: "stored", Type: BigInt, NotNull: true},
-		{Name: "replaced", Type: BigInt, NotNull: true},
-		{Name: "quarantined", Type: BigInt, NotNull: true},
-		{Name: "loaded", Type: Text, NotNull: true},
+		notNull("path", Text), notNull("digest", Text), notNull("bytes", BigInt), notNull("lines_read", BigInt),
+		notNull("stored", BigInt), notNull("replaced", BigInt), notNull("quarantined", BigInt), notNull("loaded", Text),
 	}
 }
+
+func notNull(name string, t Type) Column { return Column{Name: name, Type: t, NotNull: true} }
 
 // CatalogColumns returns the columns of CatalogTable.
 func CatalogColumns() []Column {
@@ -237,9 +222,8 @@ func DesignTable(n design.Name, t *record.LineType) (name string, cols []Column,
 // IdentityColumns returns those columns of a table that identify a record.
 func IdentityColumns(cols []Column) []Column {
 	sources := []Source{HeaderID, Header, ValidBeg, ValidEpoch, ValidEnd, InitBeg, ObsLead, ObsBeg, ObsEnd}
-	return slices.DeleteFunc(slices.Clone(cols), func(c Column) bool {
-		isIdentity := slices.Contains(sources, c.From) || c.From == Data && c.Data.InIdentity
-		return !isIdentity
+	return lists.Filter(cols, func(c Column) bool {
+		return slices.Contains(sources, c.From) || c.From == Data && c.Data.InIdentity
 	})
 }
 

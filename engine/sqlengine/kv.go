@@ -100,9 +100,7 @@ func newKVTexts(d *KVDialect, t kv.Table) *kvTexts {
 func (x *kvTexts) isDocument() bool { return x.t.Layout == kv.Document || x.isArray() }
 
 // isArray reports whether the first field of a document is an array.
-func (x *kvTexts) isArray() bool {
-	return x.t.Layout == kv.Array || x.t.Layout == kv.ArrayIndex
-}
+func (x *kvTexts) isArray() bool { return x.t.Layout == kv.Array || x.t.Layout == kv.ArrayIndex }
 
 // createTexts returns the statements that create the table.
 func (x *kvTexts) createTexts() []string {

@@ -88,7 +88,7 @@ func OpenKV(ctx context.Context, d *KVDialect, t kv.Table, session func(ctx cont
 			if x.ClearWords != "" && run(ctx, x.ClearWords+" "+x.name, exec) == nil {
 				return nil
 			}
-			return run(ctx, "DELETE FROM "+x.name, exec) // TRUNCATE needs more rights, and no foreign key
+			return run(ctx, "DELETE FROM "+x.name, exec) // TRUNCATE needs more privileges, and fails if a foreign key refers to the table
 		},
 		Close: func() error { return nil },
 	}, nil
@@ -227,8 +227,8 @@ func (x *kvTexts) connect(s Session) *kv.Conn {
 // of rows instead of fields. text writes the statement.
 func (c *kvConn) statement(ctx context.Context, operation kvOperation, f kv.Fields, text func(kv.Fields) string) (Statement, error) {
 	c.statementKey = append(c.statementKey[:0], byte(operation))
-	if f == nil {
-		c.statementKey = append(c.statementKey, '*')
+	if f != nil {
+		c.statementKey = append(c.statementKey, ':') // no choice of fields has the key of all fields
 	}
 	for _, i := range f {
 		c.statementKey = binary.AppendUvarint(c.statementKey, uint64(i))
@@ -321,12 +321,7 @@ func (c *kvConn) addRecord(key []byte, r *kv.Row) {
 		return
 	}
 	for i := range c.allFields {
-		v, ok := r.Value(i)
-		if !ok {
-			v = nil
-		} else if v == nil {
-			v = []byte{} // an empty text must not become NULL
-		}
+		v, _ := r.Value(i)
 		c.args = append(c.args, v)
 	}
 }

@@ -208,8 +208,11 @@ func (x *kvTexts) makeTable(ctx context.Context, s Session) (made bool, err erro
 			if ctx.Err() != nil {
 				return made, ctx.Err()
 			}
-			return made, x.t.DDL.Fault(x.errorLine(st, err), "is refused by the server",
-				"correct the statement; Barograph has undone the script", oneLineError{err})
+			cure := "correct the statement; Barograph has undone the script"
+			if x.Catalog.Rollback == "" {
+				cure = "correct the statement, and drop what the script's earlier statements created except the table " + x.t.Name
+			}
+			return made, x.t.DDL.Fault(x.errorLine(st, err), "is refused by the server", cure, oneLineError{err})
 		}
 		if m := createsTable.FindStringSubmatch(st.text); m != nil && line == 0 {
 			line, made = st.line, m[1] == ""

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A script is cut at its semicolons, not at those of texts, names and comments; each
-// statement knows its line.
+// splitScript cuts a script at its semicolons, except those in literals, names and comments. Each statement has its
+// line.
 func TestSplitScript(t *testing.T) {
 	postgres, mariadb := &KVCatalog{DollarQuotes: true}, &KVCatalog{BackslashEscapes: true, HashComments: true}
 	for _, c := range []struct {

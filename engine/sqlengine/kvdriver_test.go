@@ -40,16 +40,16 @@ func TestWrapWrite(t *testing.T) {
 		return err
 	}
 	if err := exec(); err != nil || calls != 1 {
-		t.Errorf("outside a transaction: %v, %d calls of Around; want 1", err, calls)
+		t.Errorf("outside a transaction: %v, %d calls of WrapWrite; want 1", err, calls)
 	}
 	if err := s.RunTransaction(exec); err != nil || calls != 1 {
-		t.Errorf("in a transaction: %v, %d calls of Around; want still 1", err, calls)
+		t.Errorf("in a transaction: %v, %d calls of WrapWrite; want still 1", err, calls)
 	}
 	if err := exec(); err != nil || calls != 2 {
-		t.Errorf("after a transaction: %v, %d calls of Around; want 2", err, calls)
+		t.Errorf("after a transaction: %v, %d calls of WrapWrite; want 2", err, calls)
 	}
 	s.WrapWrite = nil
 	if err := exec(); err != nil || calls != 2 {
-		t.Errorf("without Around: %v, %d calls; want 2", err, calls)
+		t.Errorf("without WrapWrite: %v, %d calls; want 2", err, calls)
 	}
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/barograph/barograph/engine/kv"
 )
 
-// What is written is JSON to others, and what others write is read.
+// Other programs can parse what append writes, and parse accepts what they write.
 func FuzzKVJSON(f *testing.F) {
 	for _, s := range []string{"", "a", `"\`, "\x00\x1f\x7f", "äß水😀", `\u0041`} {
 		f.Add(s, s+"x")
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
 		if !utf8.ValidString(a) || !utf8.ValidString(b) {
-			return // no text of ours
+			return // no valid text
 		}
 		j := newKVJSON([]string{"x", "y"}, false)
 		row, got := &kv.Row{}, &kv.Row{}
@@ -25,7 +25,7 @@ func FuzzKVJSON(f *testing.F) {
 		doc := j.append(nil, row)
 		var theirs map[string]string
 		if err := json.Unmarshal(doc, &theirs); err != nil || theirs["x"] != a || theirs["y"] != b || len(theirs) != 2 {
-			t.Fatalf("%q is read by others as %q, %v", doc, theirs, err)
+			t.Fatalf("encoding/json parses %q as %q, %v", doc, theirs, err)
 		}
 		if err := j.parse(doc, got); err != nil || !got.Equal(row) {
 			t.Fatalf("%q is read back as %q, %v", doc, got.Data(), err)
@@ -41,7 +41,7 @@ func FuzzKVJSON(f *testing.F) {
 		}
 		arrayDoc := pieces.append(nil, row)
 		if err := json.Unmarshal(arrayDoc, &array); err != nil || strings.Join(array.X, "") != a || array.Y != b {
-			t.Fatalf("%q is read by others as %q, %v", arrayDoc, array, err)
+			t.Fatalf("encoding/json parses %q as %q, %v", arrayDoc, array, err)
 		}
 		got.Reset()
 		if err := pieces.parse(arrayDoc, got); err != nil || !got.Equal(row) {
@@ -49,12 +49,12 @@ func FuzzKVJSON(f *testing.F) {
 		}
 		got.Reset()
 		if err := j.parse(theirDoc, got); err != nil || !got.Equal(row) {
-			t.Fatalf("%q of others is read as %q, %v", theirDoc, got.Data(), err)
+			t.Fatalf("parse reads %q of encoding/json as %q, %v", theirDoc, got.Data(), err)
 		}
 	})
 }
 
-// Any bytes are read or refused.
+// parse accepts no document that encoding/json refuses.
 func FuzzKVJSONParse(f *testing.F) {
 	for _, s := range []string{"{}", `{"x":"\ud83d\ude00"}`, `{"x":"\ud83d"}`, `{"x":1}`, `{"x":"a"`, `{"x":null,"y":"b"}`, `[]`, `{"x":"a"}}`} {
 		f.Add([]byte(s))
@@ -66,7 +66,7 @@ func FuzzKVJSONParse(f *testing.F) {
 		}
 		var theirs map[string]*string
 		if err := json.Unmarshal(doc, &theirs); err != nil {
-			t.Fatalf("%q is read, though others refuse it: %v", doc, err)
+			t.Fatalf("parse accepts %q, which encoding/json refuses: %v", doc, err)
 		}
 	})
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// rowSink keeps the values of a row as text.
+// rowSink stores the values of a row as texts.
 type rowSink map[int]string
 
 func (s rowSink) Null(k int)                   { s[k] = "NULL" }

@@ -2,9 +2,9 @@ package sqlengine
 
 import "testing"
 
-// TestAppendFirst: after each failure appending is left for longer; a success forgets
-// all failures.
-func TestAppendFirst(t *testing.T) {
+// TestAppendBackoff: after each failure more merges pass before the next attempt to append. A success resets their
+// number.
+func TestAppendBackoff(t *testing.T) {
 	var h appendBackoff
 	waited := func() (n int) {
 		for !h.worthTrying() {

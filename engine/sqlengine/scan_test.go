@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestStarTexts holds the questions against a golden, under both dialects.
+// TestStarTexts compares the questions in both dialects with a golden file.
 func TestStarTexts(t *testing.T) {
 	var b strings.Builder
 	for _, least := range []bool{false, true} {
@@ -52,7 +52,7 @@ func TestCents(t *testing.T) {
 	}
 	for _, bad := range []string{"", "-", ".", "1.234", "1e3", "NaN", "1.2.3", " 1", "99999999999999999999", "+1"} {
 		if n, err := Cents(bad); err == nil {
-			t.Errorf("%q is taken for %d", bad, n)
+			t.Errorf("%q is parsed as %d", bad, n)
 		}
 	}
 }

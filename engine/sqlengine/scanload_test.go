@@ -44,7 +44,7 @@ func TestDecodeStar(t *testing.T) {
 	}
 }
 
-// TestOpenStar: nobody asks before a load has ended, or under another placement.
+// TestOpenStar: a question is an error before a load has finished, and at another placement.
 func TestOpenStar(t *testing.T) {
 	p := tables.Placement{Paths: []string{"/a", "/b"}, Partitions: 4, Workers: 3}
 	note, fails := "", error(nil)
@@ -72,18 +72,18 @@ func TestOpenStar(t *testing.T) {
 	}
 	h, err := open(p, false)
 	if err != nil || ask(h) == nil {
-		t.Fatal("tables that are not there can be asked", err)
+		t.Fatal("a question to missing tables is answered", err)
 	}
 	if err := errors.Join(load(h), ask(h)); err != nil {
 		t.Error(err)
 	}
 	if _, err := h.Ask(t.Context(), "q1"); err == nil {
-		t.Error("an unknown question can be asked")
+		t.Error("an unknown question is answered")
 	}
 	again := p
-	again.Workers = 0 // is no part of what is loaded
+	again.Workers = 0 // Workers is not part of a loaded placement
 	if h, err = open(again, true); err != nil || ask(h) != nil {
-		t.Error("tables that are there cannot be asked", err)
+		t.Error("a question to loaded tables is not answered", err)
 	}
 	if err := load(h); !errors.Is(err, engine.ErrReadOnly) {
 		t.Error(err)
@@ -94,20 +94,19 @@ func TestOpenStar(t *testing.T) {
 	}
 	other.Replace = true
 	if h, err = open(other, false); err != nil || !errors.Is(ask(h), tables.ErrPlacement) {
-		t.Error("tables of another placement can be asked", err)
+		t.Error("a question to tables of another placement is answered", err)
 	}
 	if fails = errors.New("no"); load(h) == nil || ask(h) == nil {
-		t.Error("tables can be asked whose load failed")
+		t.Error("a question to tables of a failed load is answered")
 	}
 	note = "a comment"
 	if _, err := open(p, false); err == nil {
-		t.Error("a note that is none was taken")
+		t.Error("an invalid note was accepted")
 	}
 }
 
-// TestLoadStarTells: a file that is missing, or is none, is reported; so is a
-// store that fails, and nothing is counted for it.
-func TestLoadStarTells(t *testing.T) {
+// TestLoadStarErrors: a missing or damaged file is an error, and so are missing files.
+func TestLoadStarErrors(t *testing.T) {
 	dir := t.TempDir()
 	broken := filepath.Join(dir, "broken.parquet")
 	if err := os.WriteFile(broken, []byte("PAR1 no such thing PAR1"), 0o600); err != nil {

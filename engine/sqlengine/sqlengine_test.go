@@ -58,7 +58,7 @@ func TestTimesOfEveryDay(t *testing.T) {
 	}
 	for _, bad := range []string{"", "noon", "2019-01-01", "2019-13-01 00:00:00", "2019-01-01 00:00:00.5", "2019/01/01 00:00:00", "x019-01-01 00:00:00"} {
 		if v, err := AsTime([]byte(bad)); err == nil {
-			t.Errorf("%q is taken for %d", bad, v)
+			t.Errorf("%q is parsed as %d", bad, v)
 		}
 	}
 }
@@ -111,31 +111,31 @@ func TestInterner(t *testing.T) {
 	}
 	n.Settle(true)
 	if id, fresh := n.ID("b"); id != 5 || fresh {
-		t.Errorf("b after Keep: %d, fresh %v", id, fresh)
+		t.Errorf("b after Settle(true): %d, fresh %v", id, fresh)
 	}
 	n.ID("c")
 	n.Settle(false)
 	n.ID("d")
 	if keys, first := n.Uncommitted(); len(keys) != 1 || keys[0] != "d" || first != 6 {
-		t.Errorf("Fresh = %v from %d", keys, first)
+		t.Errorf("Uncommitted = %v from %d", keys, first)
 	}
 }
 
-// fresh is a server with an empty archive, which counts the questions for marks.
-type fresh struct{ asked int }
+// fresh is a server with an empty archive. It counts the queries for marks.
+type fresh struct{ queries int }
 
 func (*fresh) Exec(context.Context, string, ...any) error { return nil }
 
 func (f *fresh) Rows(_ context.Context, text string, _ []any, _ func([]any) error) error {
 	if strings.Contains(text, "digest IN") {
-		f.asked++
+		f.queries++
 	}
 	return nil
 }
 
-// TestFirstLoadAsksForNoMarks: a load into an empty archive has written all marks
-// that there are, and asks for those alone that it has written.
-func TestFirstLoadAsksForNoMarks(t *testing.T) {
+// TestFirstLoadQueriesNoMarks: a load into an empty archive has written all marks itself, and queries only those that
+// it replaces.
+func TestFirstLoadQueriesNoMarks(t *testing.T) {
 	a := &Archive{Design: design.Wide, Dialect: &flavour.Dialect{Name: "x", Table: func(_, table string) string { return table }}}
 	q, version := &fresh{}, int64(1)
 	l := a.NewLoader("a", LoadSession{
@@ -150,8 +150,8 @@ func TestFirstLoadAsksForNoMarks(t *testing.T) {
 	}{{"a", 0, 0}, {"b", 0, 0}, {"a", 0, 1}, {"c", 0, 1}, {"d", 1, 1}} {
 		version += int64(step.others) // commits of other loaders; the archive of this server stays an empty one
 		done := []archive.Mark{{Path: step.file, Digest: strings.Repeat(step.file, 32), Loaded: time.Unix(1, 0)}}
-		if _, err := l.Commit(t.Context(), archive.Commit{Complete: done}); err != nil || q.asked != step.ask {
-			t.Errorf("commit %d, of %s: asked %d times, %v; want %d", i, step.file, q.asked, err, step.ask)
+		if _, err := l.Commit(t.Context(), archive.Commit{Complete: done}); err != nil || q.queries != step.ask {
+			t.Errorf("commit %d, of %s: %d queries, %v; want %d", i, step.file, q.queries, err, step.ask)
 		}
 	}
 }
@@ -178,8 +178,8 @@ func (o *old) Rows(_ context.Context, text string, _ []any, f func([]any) error)
 	return f([]any{"a", strings.Repeat("a", 32), int64(1), int64(1), int64(1), int64(0), int64(0), "2020-01-01T00:00:00Z"})
 }
 
-// TestSecondLoadNamesKnownMarksOnly: a load of new files into an old archive reads the digests
-// of all once, and names in a statement those only that are there.
+// TestSecondLoadNamesKnownMarksOnly: a load of new files into an old archive reads the digests of all marks once. Its
+// statements name only existing marks.
 func TestSecondLoadNamesKnownMarksOnly(t *testing.T) {
 	a := &Archive{Design: design.Wide, Dialect: &flavour.Dialect{Name: "x", Table: func(_, table string) string { return table }}}
 	q := &old{}

@@ -10,8 +10,8 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
-// A write to an unlogged table is worth less than the server's settings say, also
-// where only a partition is unlogged.
+// A write to an unlogged table is less durable than the server's settings promise, even if only a partition is
+// unlogged.
 func TestUnloggedTable(t *testing.T) {
 	d := databases{server: servers.Lab(t, postgres.Driver(), lab.Options{})}
 	for layout, unlogged := range map[kv.Layout]string{kv.Columns: "weighed_columns", kv.Hash: "weighed_hash_hash_3"} {

@@ -11,7 +11,7 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
-// What a commit of InnoDB's is worth is true of no table of another storage engine.
+// A table of another storage engine does not have the durability that About reports of InnoDB.
 func TestTableOfAnotherStorageEngine(t *testing.T) {
 	l := mariadb.Servers.Lab(t, mariadb.Driver(), lab.Options{Memory: 1 << 30})
 	e, err := engine.Registry{mariadb.Driver()}.Open(t.Context(), l.URL()+"weighed_", engine.Options{})

@@ -12,13 +12,12 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// METdbLoad loads while a commit is under way: it looks for the greatest numbers,
-// and the commit waits. Before, both gave the same numbers to different headers.
-// Then a commit dies, METdbLoad loads after what it has left, and that stays when
-// the commit is taken back.
-func TestLoadsBeside(t *testing.T) {
+// METdbLoad loads while a commit is in flight: it reads the greatest numbers, and the commit waits. Otherwise both
+// would give the same numbers to different headers. Then a commit is interrupted, and METdbLoad loads after the
+// remaining rows. The rollback of the commit keeps the rows of METdbLoad.
+func TestLoadsWithMETdbLoad(t *testing.T) {
 	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
-	a := under(t, l, "beside_", design.Normalized)
+	a := openIn(t, l, "beside_", design.Normalized)
 	ours := batch("PCT", "d/a.stat", header("V12.0", "OURS"), 3, func(b *record.Batch, _ int) { b.Group = append(b.Group, 0, 1, 2, 1) })
 	if _, err := commit(t, a, "s", ours); err != nil {
 		t.Fatal(err)
@@ -67,7 +66,7 @@ func TestLoadsBeside(t *testing.T) {
 		t.Errorf("%d records", d.Records)
 	}
 
-	// A commit of four rows dies with two of them; METdbLoad loads after it.
+	// A commit of four rows is interrupted after two of them; METdbLoad loads after it.
 	next := texts(t, a, "SELECT next_row FROM "+a.OwnTable("s", "barograph_catalog"))[0]
 	for _, part := range []string{"'line_data_pct', 'line_data_id', " + next, "'line_data_pct_thresh', 'line_data_id', " + next, "'stat_header', 'stat_header_id', 4", "'data_file', 'data_file_id', 4"} {
 		do("INSERT INTO " + db + pendingTable + " VALUES (" + part + ")")
@@ -78,7 +77,7 @@ func TestLoadsBeside(t *testing.T) {
 		do("INSERT INTO " + db + "line_data_pct (line_data_id, stat_header_id, data_file_id, barograph_repeats) SELECT MAX(line_data_id) + 1, 4, 4, '[]' FROM " + db + "line_data_pct")
 	}
 	theirs("LATER")
-	b := under(t, l, "beside_", design.Normalized) // whoever comes next
+	b := openIn(t, l, "beside_", design.Normalized) // the next client
 	if d := sum(t, b, "s"); d.Records != 8 {
 		t.Errorf("%d records", d.Records)
 	}
@@ -91,11 +90,11 @@ func TestLoadsBeside(t *testing.T) {
 	}
 }
 
-// Who may only read asks; who may only insert, too, loads nothing, and is reported
-// what is missing before anything is written; who may change rows loads.
+// A user who may only read can ask. A user who may also insert cannot load: the loader reports the missing privileges
+// before it writes anything. A user who may change rows can load.
 func TestRights(t *testing.T) {
 	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
-	a := under(t, l, "rights_", design.Normalized)
+	a := openIn(t, l, "rights_", design.Normalized)
 	one := func(file string) *record.Batch { return batch("SL1L2", file, header("V01", file), 2, nil) }
 	if _, err := commit(t, a, "s", one("a")); err != nil {
 		t.Fatal(err)
@@ -139,7 +138,7 @@ func TestRights(t *testing.T) {
 	if d := sum(t, a, "s"); d.Records != 4 {
 		t.Errorf("%d records", d.Records)
 	}
-	odd := header("V01", strings.Repeat("a long name of a model ", 5)) // needs a column of its own
+	odd := header("V01", strings.Repeat("a long name of a model ", 5)) // needs a twin
 	if _, err := commit(t, user("ALTER, "+all), "s", batch("SL1L2", "long", odd, 1, nil)); err != nil {
 		t.Error(err)
 	}
@@ -149,7 +148,7 @@ func TestRights(t *testing.T) {
 func TestLabels(t *testing.T) {
 	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
 	for _, rest := range []string{"label_", "label2_?engine=InnoDB"} {
-		a := under(t, l, rest, design.Normalized)
+		a := openIn(t, l, rest, design.Normalized)
 		if _, err := commit(t, a, "s", batch("SL1L2", "a", header("V01", "M"), 1, nil)); err != nil {
 			t.Fatal(err)
 		}

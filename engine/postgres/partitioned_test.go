@@ -20,10 +20,9 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// TestDivided: partitions, tablespaces, the simple protocol and BRIN change
-// neither what is stored nor an answer, and a table stays divided as it was
-// made, whatever the URL says later.
-func TestDivided(t *testing.T) {
+// TestPartitioned: partitions, tablespaces, the simple protocol and BRIN change
+// neither what is stored nor an answer. The partitioning of a table does not change with a later URL.
+func TestPartitioned(t *testing.T) {
 	d := &databases{server: enginetest.Lab(t, postgres.Driver(), lab.Options{})}
 	files := enginetest.SmallFiles(t, 24)
 	spaces := tablespaces(t, d.server)
@@ -49,7 +48,7 @@ func TestDivided(t *testing.T) {
 						t.Fatalf("step %d: %v", i, err)
 					}
 					if i == 2 {
-						divided(t, a, n, step.query)
+						askPartitioned(t, a, n, step.query)
 						if got, err := load.Digest(t.Context(), a, "a"); err != nil || want != (record.Digest{}) && got != want {
 							t.Errorf("digest %v, %v; want %v", got, err, want)
 						} else {
@@ -62,8 +61,8 @@ func TestDivided(t *testing.T) {
 	}
 }
 
-// divided asks an archive of 48 records in every flavour.
-func divided(t *testing.T, a archive.Archive, n design.Name, query string) {
+// askPartitioned asks an archive of 48 records in every flavour.
+func askPartitioned(t *testing.T, a archive.Archive, n design.Name, query string) {
 	t.Helper()
 	lt, _ := record.TypeByName("SAL1L2")
 	q := &question.Question{Name: "a day", Subset: "a", Type: lt, Valid: question.Times{First: 1546300800, Last: 1546300800 + 3*21600, Step: 21600}}
@@ -85,7 +84,7 @@ func divided(t *testing.T, a archive.Archive, n design.Name, query string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, s := range plan.Access { // of a divided table, one access under its own name
+		for _, s := range plan.Access { // a partitioned table has one access, under its own name
 			if strings.Contains(s.Object, "_p") {
 				t.Errorf("%s, %s: a partition is named: %+v", query, f, s)
 			}
@@ -93,7 +92,7 @@ func divided(t *testing.T, a archive.Archive, n design.Name, query string) {
 	}
 }
 
-// tablespaces makes two folders of the server's account.
+// tablespaces creates two folders of the server's account.
 func tablespaces(t *testing.T, l *lab.Lab) string {
 	t.Helper()
 	node := l.State().Cluster.Nodes[0].Dir
@@ -103,7 +102,7 @@ func tablespaces(t *testing.T, l *lab.Lab) string {
 	}
 	owner, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		t.Skip("NOT TESTED: tablespaces, as this system does not tell who owns a folder")
+		t.Skip("NOT TESTED: tablespaces, because this system does not show the owner of a folder")
 	}
 	var out []string
 	for _, name := range []string{"space1", "space2"} {
