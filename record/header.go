@@ -67,9 +67,7 @@ func DefaultHeader() Header {
 }
 
 // Compare orders headers field by field, bytewise; it is a total order.
-func (h *Header) Compare(o *Header) int {
-	return slices.CompareFunc(h[:], o[:], strings.Compare)
-}
+func (h *Header) Compare(o *Header) int { return slices.CompareFunc(h[:], o[:], strings.Compare) }
 
 // hash is a digest of all fields. It includes the length of each field, which keeps neighboring
 // fields apart.

@@ -252,6 +252,10 @@ func (p *plan) eval(s *Stat, slots []int, sums, v []float64) (float64, bool) {
 	for _, k := range slots {
 		v = append(v, p.value(sums, k))
 	}
+	// VSDB's RELI of n members has the n+1 bins 0, 1/n … 1, and no last threshold.
+	if n := len(v); p.lineType == "PCT" && n > 3 && v[n-4] == 1 && math.IsNaN(v[n-1]) {
+		v[n-1] = 1
+	}
 	return s.Eval(v)
 }
 

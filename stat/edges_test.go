@@ -106,6 +106,44 @@ func TestRecordsWithoutPairs(t *testing.T) {
 	}
 }
 
+// TestReliabilityOfMembers: VSDB's RELI of 2 members has the probabilities 0, 1/2 and 1 and no last threshold. Its Brier
+// score is the mean squared error of the probabilities, which is computed here without bins. Without a last threshold,
+// other bins have no center.
+func TestReliabilityOfMembers(t *testing.T) {
+	lt := lineType(t, "PCT")
+	columns := func(group ...float64) (cols [][]float64) {
+		for k := range lt.NumCols() {
+			cols = append(cols, []float64{0, 0})
+			if c, _ := lt.Column("total"); c.Slot == k {
+				cols[k] = []float64{15, 15}
+			}
+		}
+		for _, x := range group {
+			cols = append(cols, []float64{x, x})
+		}
+		return cols
+	}
+	yes, no := []float64{0.5, 2.5, 4}, []float64{4.5, 2.5, 1}
+	squares, events := 0.0, 0.0
+	for i, p := range []float64{0, 0.5, 1} {
+		squares += 2 * (yes[i]*(p-1)*(p-1) + no[i]*p*p)
+		events += 2 * yes[i]
+	}
+	nan := math.NaN()
+	reli := columns(0, yes[0], no[0], 0.5, yes[1], no[1], 1, yes[2], no[2], nan)
+	for name, want := range map[string]float64{
+		"BASER": events / 30, "BRIER": squares / 30, "RELIABILITY": (10*0.1*0.1 + 10*0.2*0.2) / 30, "UNCERTAINTY": events / 30 * (1 - events/30),
+	} {
+		if v, ok, err := Summarize(Overall, statOf(t, "PCT", name), lt, reli); !ok || err != nil || !near(v, want, 1e-12) {
+			t.Errorf("%s = %v, %v, %v; want %v", name, v, ok, err, want)
+		}
+		truncated := columns(0, yes[0], no[0], 0.4, yes[1], no[1], 0.8, yes[2], no[2], nan)
+		if v, ok, err := Summarize(Overall, statOf(t, "PCT", name), lt, truncated); ok || err != nil {
+			t.Errorf("%s without a last threshold = %v, %v", name, v, err)
+		}
+	}
+}
+
 // TestContradictingSkill: a record with a perfect skill score and an imperfect score has no reference; the aggregate is
 // undefined, and not perfect.
 func TestContradictingSkill(t *testing.T) {

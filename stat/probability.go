@@ -32,11 +32,16 @@ var probabilityStats = []Stat{ //nolint:gochecknoglobals // a constant table
 type bin struct{ center, yes, no float64 }
 
 // bins returns the bins of the repeating columns of PCT: thresh_i, oy_i, on_i of each bin, and the last threshold. It
-// uses the exact center of a bin, which METviewer rounds to three decimals. It skips bins without forecasts.
+// uses the exact center of a bin, which METviewer rounds to three decimals. If the last bin is the probability 1, each
+// bin is one probability, thresh_i, as in VSDB's RELI (see eval). It skips bins without forecasts.
 func bins(v []float64) (b []bin) {
+	upper := 3 // the next threshold
+	if n := len(v); n > 3 && v[n-4] == 1 {
+		upper = 0
+	}
 	for ; len(v) >= 4; v = v[3:] {
 		if v[1]+v[2] > 0 {
-			b = append(b, bin{center: (v[0] + v[3]) / 2, yes: v[1], no: v[2]})
+			b = append(b, bin{center: (v[0] + v[upper]) / 2, yes: v[1], no: v[2]})
 		}
 	}
 	return b

@@ -296,14 +296,10 @@ func readVector(raw mapping.Vector) vector {
 	return vector{raw: raw, data: mapping.VectorGetData(raw), mask: mapping.VectorGetValidity(raw)}
 }
 
-func (v *vector) word(i int) *uint64 {
-	return (*uint64)(unsafe.Add(v.mask, i/64*8))
-}
+func (v *vector) word(i int) *uint64 { return (*uint64)(unsafe.Add(v.mask, i/64*8)) }
 
 // null reports whether value i is NULL.
-func (v *vector) null(i int) bool {
-	return v.mask != nil && *v.word(i)&(1<<(i%64)) == 0
-}
+func (v *vector) null(i int) bool { return v.mask != nil && *v.word(i)&(1<<(i%64)) == 0 }
 
 func (v *vector) int64s(n int) []int64     { return unsafe.Slice((*int64)(v.data), n) }
 func (v *vector) int32s(n int) []int32     { return unsafe.Slice((*int32)(v.data), n) }

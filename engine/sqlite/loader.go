@@ -300,9 +300,7 @@ func (c *conn) Rows(_ context.Context, text string, args []any, f func(row []any
 	})
 }
 
-func values(args []any) []driver.Value {
-	return lists.Map(args, func(v any) driver.Value { return v })
-}
+func values(args []any) []driver.Value { return lists.Map(args, func(v any) driver.Value { return v }) }
 
 // lockStep is how long SQLite waits for a lock before begin checks whether the caller has canceled. SQLite
 // itself cannot be interrupted while it waits.

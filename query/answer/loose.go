@@ -86,9 +86,7 @@ const exactTolerance = 1e-12
 func (l *Loose) Len() int { return len(l.rows) }
 
 // Add adds a row.
-func (l *Loose) Add(row []any) {
-	l.rows = append(l.rows, lists.Map(row, valueOf))
-}
+func (l *Loose) Add(row []any) { l.rows = append(l.rows, lists.Map(row, valueOf)) }
 
 var (
 	number  = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)

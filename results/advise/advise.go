@@ -40,9 +40,7 @@ type Weights map[string]float64
 func weightNames() []string { return []string{"ask", "load", "size", "growth", "recover"} }
 
 // Defaults returns the weights of an archive that is queried all day and loaded at night.
-func Defaults() Weights {
-	return Weights{"ask": 5, "load": 2, "size": 1, "growth": 2, "recover": 1}
-}
+func Defaults() Weights { return Weights{"ask": 5, "load": 2, "size": 1, "growth": 2, "recover": 1} }
 
 // String prints the weights in the form that Set reads.
 func (w Weights) String() string {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/results/run"
@@ -176,12 +177,7 @@ func (s *pictureBuilder) roc() error {
 	return nil
 }
 
-func total(values []float64) (sum float64) {
-	for _, v := range values {
-		sum += v
-	}
-	return sum
-}
+func total(values []float64) float64 { return lists.Sum(slices.Values(values)) }
 
 // reliability draws the observed frequency of the event in each bin of probability.
 func (s *pictureBuilder) reliability() error {

@@ -147,9 +147,7 @@ func (m *Cells) cell(c draw.Canvas, ground color.NRGBA, mid vg.Point, width vg.L
 }
 
 // light reports whether a background needs dark letters.
-func light(c color.NRGBA) bool {
-	return 0.299*float64(c.R)+0.587*float64(c.G)+0.114*float64(c.B) > 140
-}
+func light(c color.NRGBA) bool { return 0.299*float64(c.R)+0.587*float64(c.G)+0.114*float64(c.B) > 140 }
 
 // valueColor is the color of a value: from cividis, whose lightness increases for every reader (Nuñez, Anderton,
 // Renslow 2018), or, if Diverging is set, from white at zero to one of two colors.

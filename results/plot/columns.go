@@ -240,9 +240,7 @@ func newRightAxis(s span, label string, log bool, ticks int) rightAxis {
 
 func rightInk() color.NRGBA { return gray(0x26) }
 
-func (r *rightAxis) ticks() []gplot.Tick {
-	return r.axis.Tick.Marker.Ticks(r.axis.Min, r.axis.Max)
-}
+func (r *rightAxis) ticks() []gplot.Tick { return r.axis.Tick.Marker.Ticks(r.axis.Min, r.axis.Max) }
 
 // room is the width of labels and ticks.
 func (r *rightAxis) room() vg.Length {

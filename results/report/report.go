@@ -362,9 +362,7 @@ func engineTable(r *run.Run) *Table {
 }
 
 // acknowledged describes what an acknowledged write guarantees.
-func acknowledged(a *run.Archive) string {
-	return cmp.Or(a.Acknowledged, "not reported")
-}
+func acknowledged(a *run.Archive) string { return cmp.Or(a.Acknowledged, "not reported") }
 
 // commandLine quotes arguments as a POSIX shell needs them.
 func commandLine(args []string) string {

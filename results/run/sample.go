@@ -235,9 +235,7 @@ func (c Cell) Number(name string) float64 {
 }
 
 // String is the cell's key: met/duckdb?design=wide&case=test_1.
-func (c Cell) String() string {
-	return c.Workload + "/" + url.QueryEscape(c.Engine) + "?" + c.axes
-}
+func (c Cell) String() string { return c.Workload + "/" + url.QueryEscape(c.Engine) + "?" + c.axes }
 
 // MarshalText returns the same text as String.
 func (c Cell) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
