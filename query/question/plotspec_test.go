@@ -224,6 +224,30 @@ func TestDerivedOfTwoStatistics(t *testing.T) {
 	}
 }
 
+// TestDerivedOfTemplates: a template refuses the derived curves that it cannot draw, and draws the others.
+func TestDerivedOfTemplates(t *testing.T) {
+	for _, c := range []struct{ template, op, want string }{
+		{"box_plot", "ETB", "a test of equivalence has no box"},
+		{"box_plot", "DIFF", ""},
+		{"series_plot", "ETB", ""},
+		{"series_plot", "DIFF", ""},
+		{"revision_series", "DIFF", "the template revision_series draws no derived curves"},
+	} {
+		qs, notes := specOf(t, `<plot><template>`+c.template+`.R_tmpl</template><dep><dep1><fcst_var name="TMP"><stat>RMSE</stat></fcst_var></dep1></dep>
+			<series1><field name="model"><val>A</val><val>B</val></field></series1>`+byLead+`<agg_stat><agg_sl1l2>true</agg_sl1l2></agg_stat>
+			<tmpl><listDiffSeries1>list(c("A TMP RMSE","B TMP RMSE","`+c.op+`"))</listDiffSeries1></tmpl></plot>`)
+		if len(qs) == 0 {
+			t.Errorf("%+v: %v", c, notes)
+			continue
+		}
+		refused := strings.Join(qs[0].Refused, "; ")
+		isDrawn := len(qs[0].Drawing.Derived) == 1
+		if isDrawn != (c.want == "") || !strings.Contains(refused, c.want) || isDrawn != (refused == "") {
+			t.Errorf("%+v: %d drawn, %q", c, len(qs[0].Drawing.Derived), refused)
+		}
+	}
+}
+
 // TestMisspelt: an unknown name is reported with a similar one.
 func TestMisspelt(t *testing.T) {
 	const dep, sums, by = `<dep><dep1><fcst_var name="HGT"><stat>RMSE</stat></fcst_var></dep1></dep>`, `<agg_stat><agg_sl1l2>true</agg_sl1l2></agg_stat>`, `<indep name="fcst_lead"/>`
