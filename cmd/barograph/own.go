@@ -28,7 +28,7 @@ whose results are correct. --streams then runs the queries concurrently and repo
 
 DIR/NAME.parquet, DIR/NAME.csv and the files below DIR/NAME are the table NAME; a folder key=value adds a column. Own
 lists every file, its rows, the types of all columns, and unused files with the reason. A CSV column gets the
-narrowest lossless type; DIR/schema.sql or --types declares other types. Own creates no index; after it
+narrowest lossless type, and if it has no name, that of its position: column_1. DIR/schema.sql or --types declares other types. Own creates no index; after it
 has loaded NAME into an engine, it runs the statements of DIR/NAME.ENGINE.sql there (such as CREATE INDEX). On a
 server the tables are in a schema (MariaDB: database) barograph_own, which a new run replaces. A query ends with a
 semicolon. Lines before it may describe it:
@@ -36,7 +36,7 @@ semicolon. Lines before it may describe it:
   -- title: the most viewed pages
   -- param day: 2024-01-01 | 2024-01-02       run the query once per value; ${day} is replaced
   -- for: postgres, mariadb                   another text of the preceding query, for these engines
-QUERYFILE.ENGINE.sql next to a query file has the text for one engine. Own sends only queries that begin with SELECT or WITH.
+NAME.ENGINE.sql next to a query file has the text of query NAME for one engine. Own sends only queries that begin with SELECT or WITH.
 
 Proof: DuckDB runs the queries on the files, and each engine must return the same. The report calls this "engines
 agree": unlike met, Own has no reference that is computed without a database. Values must agree in type and value.
@@ -55,6 +55,9 @@ Sets: clicks (30 queries modeled on ClickBench), documents (5 from JSONBench), s
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			if p.Questions, err = e.ownQuestions(queries, set); err != nil {
 				return err
+			}
+			if set == "" && c.Flags().Changed("rows") {
+				return fault.Misuse("--rows", "applies only to --set clicks", "omit it")
 			}
 			var skipped []fault.Skip
 			if len(p.Engines) == 0 {

@@ -68,11 +68,11 @@ func (m MET) Files() ([]FileSpec, error) {
 		to = m.From
 	}
 	if to.Before(m.From) {
-		return nil, &fault.Error{Setting: "to", Problem: "the last valid time is before the first", Cure: "exchange them"}
+		return nil, &fault.Error{Setting: "--until", Problem: "is before --since", Cure: "exchange them"}
 	}
 	for _, name := range m.Models {
 		if !slices.ContainsFunc(metModels, func(k vsdbModel) bool { return k.name == name }) {
-			return nil, &fault.Error{Setting: "models", Problem: "no model is called " + name, Cure: "use GFS, ECMWF"}
+			return nil, fault.Unknown("--models", name, []string{"GFS", "ECMWF"})
 		}
 	}
 	leads := m.Leads

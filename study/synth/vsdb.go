@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/barograph/barograph/formats/vsdb"
@@ -88,7 +87,7 @@ func (v VSDB) Files() ([]FileSpec, error) {
 	if v.Preset != "" {
 		made := map[string]func(seed uint64) []FileSpec{"seed": seedPreset, "quickstart": quickstartPreset}[v.Preset]
 		if made == nil {
-			return nil, &fault.Error{Setting: "preset", Problem: "no preset is called " + v.Preset, Cure: "use seed or quickstart"}
+			return nil, fault.Unknown("--preset", v.Preset, []string{"seed", "quickstart"})
 		}
 		return made(v.Seed), nil
 	}
@@ -131,7 +130,7 @@ func (v VSDB) days() ([]time.Time, error) {
 	first := v.From.UTC().Truncate(24 * time.Hour)
 	n := int(to.UTC().Truncate(24*time.Hour).Sub(first)/(24*time.Hour)) + 1
 	if n < 1 {
-		return nil, &fault.Error{Setting: "to", Problem: "the last valid day is before the first", Cure: "exchange them"}
+		return nil, &fault.Error{Setting: "--until", Problem: "is before --since", Cure: "exchange them"}
 	}
 	if v.Scale < 0 || math.IsNaN(v.Scale) || v.Scale > 1e6 {
 		return nil, &fault.Error{Setting: "scale", Problem: fmt.Sprintf("%v is not a factor", v.Scale), Cure: "give a number above 0"}
@@ -155,13 +154,13 @@ func (v VSDB) selected() (models []*vsdbModel, statTypes []string, err error) {
 	}
 	for _, name := range v.Models {
 		if !slices.ContainsFunc(vsdbModels, func(m vsdbModel) bool { return m.folder == name }) {
-			return nil, nil, &fault.Error{Setting: "models", Problem: "no model is called " + name, Cure: "use gfs, ecm"}
+			return nil, nil, fault.Unknown("--models", name, []string{"gfs", "ecm"})
 		}
 	}
 	all := []string{Anom, Pres, Sfc, Grid2obs}
 	for _, name := range v.StatTypes {
 		if !slices.Contains(all, name) {
-			return nil, nil, &fault.Error{Setting: "stat-types", Problem: "no stat type is called " + name, Cure: "use " + strings.Join(all, ", ")}
+			return nil, nil, fault.Unknown("--stattypes", name, all)
 		}
 	}
 	if len(v.StatTypes) == 0 {
