@@ -191,6 +191,16 @@ func TestPruneAndExplainAsJSON(t *testing.T) {
 	}
 }
 
+// TestPostOfNothing: post does not time files that contain no value.
+func TestPostOfNothing(t *testing.T) {
+	t.Chdir(t.TempDir())
+	file := put(t, ".", "hello.txt", "hello\n")
+	status, stdout, stderr := barograph(t, "post", "--engine", "sqlite:p.db", file)
+	if status != fault.Incomplete || stdout != "" || !strings.Contains(stderr, "the input contains no value; check that it is SHEF") {
+		t.Errorf("status %d: %s%s", status, stdout, stderr)
+	}
+}
+
 // TestRunsOfOneSecond: runs that start in the same second get different default folders.
 func TestRunsOfOneSecond(t *testing.T) {
 	t.Chdir(t.TempDir())
