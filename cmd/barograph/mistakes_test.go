@@ -174,7 +174,7 @@ func TestPruneAndExplainAsJSON(t *testing.T) {
 	data, url := dayOfData(t), "sqlite:"+filepath.Join(t.TempDir(), "a.db")
 	must(t, "load", data, "--engine", url, "--design", "document")
 	var pruned []pruneReport
-	if err := json.Unmarshal([]byte(must(t, "verify", url, "--prune", "--json")), &pruned); err != nil || len(pruned) != 1 || pruned[0].Total != 4*8745 || pruned[0].Lost != 0 {
+	if err := json.Unmarshal([]byte(must(t, "verify", url, "--prune", "--json")), &pruned); err != nil || len(pruned) != 1 || pruned[0].Total != 4*8745 || pruned[0].Lost != 0 || !pruned[0].Forgotten {
 		t.Errorf("%+v, %v", pruned, err)
 	}
 	var explained struct{ Question, Query, Plan string }

@@ -79,13 +79,14 @@ func (e *env) offersDesignsOf(ctx context.Context, url, only, to string) error {
 
 // pruneReport is the result of verify --prune for one subset in one design.
 type pruneReport struct {
-	Archive string      `json:"archive"`
-	Design  design.Name `json:"design"`
-	Subset  string      `json:"subset"`
-	Lost    int64       `json:"records_missing"`
-	Total   int64       `json:"records"`
-	State   string      `json:"forgotten"` // are, are not, or would be
-	Files   []string    `json:"files"`
+	Archive   string      `json:"archive"`
+	Design    design.Name `json:"design"`
+	Subset    string      `json:"subset"`
+	Lost      int64       `json:"records_missing"`
+	Total     int64       `json:"records"`
+	Forgotten bool        `json:"forgotten"` // false = the records would be, or their number is too large
+	Files     []string    `json:"files"`
+	verb      string      // are, are not, or would be
 }
 
 // pathsOf returns the paths of files that an archive lists.
@@ -95,10 +96,13 @@ func pathsOf(marks []archive.Mark) []string {
 
 // printPruned prints the results of verify --prune.
 func (e *env) printPruned(all []pruneReport) error {
+	if len(all) == 0 { // after an error
+		return nil
+	}
 	return e.print(all, func(w io.Writer) error {
 		for _, p := range all {
 			fmt.Fprintf(w, "%s, design %s, subset %s: %d of %d records are missing, and %s forgotten with %s\n",
-				p.Archive, p.Design, p.Subset, p.Lost, p.Total, p.State, run.CountOf(len(p.Files), "file"))
+				p.Archive, p.Design, p.Subset, p.Lost, p.Total, p.verb, run.CountOf(len(p.Files), "file"))
 			for _, file := range p.Files {
 				fmt.Fprintln(w, "  "+fault.Name(file))
 			}

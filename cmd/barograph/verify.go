@@ -171,7 +171,7 @@ func (e *env) prune(ctx context.Context, url, only string, keepLast, force, dryR
 		if errors.Is(err, errDryRun) {
 			err = nil
 		}
-		all = append(all, pruneReport{fault.Redact(url), n, subset, p.Lost, p.Total, verb, pathsOf(p.Files)})
+		all = append(all, pruneReport{fault.Redact(url), n, subset, p.Lost, p.Total, verb == "are", pathsOf(p.Files), verb})
 		refused = errors.Join(refused, err)
 		return nil
 	}
