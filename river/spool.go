@@ -442,6 +442,9 @@ func (s *Spool) Retry(names []string) (moved []string, err error) {
 		if err == nil {
 			err = os.Rename(from, to)
 		}
+		if l, ok := errors.AsType[*os.LinkError](err); ok {
+			err = l.Err
+		}
 		if err != nil {
 			return moved, &fault.Error{
 				File: from, Problem: "cannot be moved into the spool", Err: err, Cure: "name a file of " + s.in("failed"),

@@ -20,7 +20,7 @@ import (
 func newAdopt(e *env) *cobra.Command {
 	var repair, forget bool
 	c := &cobra.Command{
-		Use:   "adopt [URL] [--repair | --forget]",
+		Use:   "adopt [URL] [--repair|--forget]",
 		Short: "Turn a METviewer database that METdbLoad filled into an archive",
 		Long: `Adopt reads a database with METviewer's schema, named by the path of the URL, and reports the effects of METdbLoad's known
 faults. It writes nothing.

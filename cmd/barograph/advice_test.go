@@ -125,7 +125,7 @@ func TestAbsentBaseline(t *testing.T) {
 	must(t, "load", data, "--engine", url)
 	for _, models := range []string{"GFS,Z", "Z,GFS"} {
 		status, _, stderr := barograph(t, "ask", url, "dieoff_sal1l2_hgt", "--scorecard", models, "--plot", filepath.Join(dir, "p.svg"))
-		if _, baseline, _ := strings.Cut(models, ","); status != fault.Usage || !strings.Contains(stderr, "minus "+baseline+" is not known") {
+		if _, baseline, _ := strings.Cut(models, ","); status != fault.Usage || !strings.Contains(stderr, "baseline (minus or --scorecard) "+baseline+" is not known") {
 			t.Errorf("%s: status %d: %s", models, status, stderr)
 		}
 	}

@@ -53,9 +53,22 @@ func (e *env) agent(ctx context.Context, listen, cert, key string) error {
 		return fault.Misuse(envToken, "needs at least 16 characters",
 			"set it here and on the machine that starts runs: export "+envToken+"=$(openssl rand -hex 16)")
 	}
-	if host, _, err := net.SplitHostPort(listen); err != nil || cert == "" && host != "localhost" && !net.ParseIP(host).IsLoopback() {
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return fault.Misuse("--listen "+listen, "is no host:port", "write for example --listen 127.0.0.1:7707")
+	}
+	if cert == "" && host != "localhost" && !net.ParseIP(host).IsLoopback() {
 		return fault.Misuse("--listen "+listen, "would receive the token and URLs unencrypted",
 			"add --tls-cert and --tls-key, or listen on 127.0.0.1:7707")
+	}
+	secure := &tls.Config{MinVersion: tls.VersionTLS13}
+	if cert != "" {
+		pair, err := tls.LoadX509KeyPair(cert, key)
+		if err != nil {
+			problem := "cannot be used with --tls-key " + key
+			return &fault.Error{Setting: "--tls-cert " + cert, Problem: problem, Err: err, Cure: "name the PEM files of a certificate and its key"}
+		}
+		secure.Certificates = []tls.Certificate{pair}
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
 	if err != nil {
@@ -70,8 +83,8 @@ func (e *env) agent(ctx context.Context, listen, cert, key string) error {
 	}()
 	e.info("agent: " + listener.Addr().String())
 	if cert != "" {
-		server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS13}
-		err = server.ServeTLS(listener, cert, key)
+		server.TLSConfig = secure
+		err = server.ServeTLS(listener, "", "")
 	} else {
 		err = server.Serve(listener)
 	}
@@ -98,7 +111,7 @@ func (f *ycsbFlags) openAgents(c *ycsb.Config) (*ycsb.Agents, error) {
 	if f.agentsCA != "" {
 		text, err := os.ReadFile(f.agentsCA)
 		if err != nil {
-			return nil, err
+			return nil, &fault.Error{File: f.agentsCA, Problem: "cannot be read", Err: err, Cure: "check the path and its permissions"}
 		}
 		a.TLS = &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: x509.NewCertPool()}
 		if !a.TLS.RootCAs.AppendCertsFromPEM(text) {

@@ -40,8 +40,8 @@ func (s *shared) String() string {
 	return s.text.String()
 }
 
-// says waits until the output matches pattern.
-func (s *shared) says(t *testing.T, pattern string) string {
+// waitFor waits until the output matches pattern.
+func (s *shared) waitFor(t *testing.T, pattern string) string {
 	t.Helper()
 	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
 		if m := regexp.MustCompile(pattern).FindStringSubmatch(s.String()); m != nil {
@@ -59,17 +59,17 @@ const testToken = "0123456789abcdef0123456789abcdef"
 func agent(t *testing.T, args ...string) (at string, end func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	var said shared
+	var output shared
 	var ended sync.WaitGroup
 	ended.Go(func() {
-		execute(ctx, &env{args: append([]string{"agent", "--listen", "127.0.0.1:0"}, args...), stdin: strings.NewReader(""), stdout: &said, stderr: &said, engines: all.Registry()})
+		execute(ctx, &env{args: append([]string{"agent", "--listen", "127.0.0.1:0"}, args...), stdin: strings.NewReader(""), stdout: &output, stderr: &output, engines: all.Registry()})
 	})
 	end = func() {
 		cancel()
 		ended.Wait()
 	}
 	t.Cleanup(end)
-	return said.says(t, `agent: (\S+)`), end
+	return output.waitFor(t, `agent: (\S+)`), end
 }
 
 // TestAgents: two agents run one workload; the result is one run of all operations.
@@ -99,7 +99,7 @@ func TestAgents(t *testing.T) {
 		t.Errorf("%d of 401 operations are in its histograms", n)
 	}
 	if _, kept, err := run.Read(out); err != nil || len(kept) != 1 || kept[0].Measured().Operations != 401 {
-		t.Errorf("the folder holds %+v, %v", kept, err)
+		t.Errorf("the folder has %+v, %v", kept, err)
 	}
 	for cure, c := range map[string]struct {
 		code int

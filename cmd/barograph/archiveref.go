@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -170,9 +170,10 @@ func (e *env) completeEngines(c *cobra.Command, former ...string) {
 	complete(c, engineFlag, func() []string {
 		return lists.Map(e.engines, func(d engine.Driver) string { return d.Example + "\t" + d.Summary })
 	})
+	acceptOnce(c, engineFlag)
 	c.PreRunE = func(c *cobra.Command, args []string) error {
-		if url := os.Getenv(envEngine); url != "" && usesDefaultEngine(c, args) {
-			if err := c.Flags().Set(engineFlag, url); err != nil {
+		if url, err := e.engineVariable(); usesDefaultEngine(c, args) && (url != "" || err != nil) {
+			if err := cmp.Or(err, c.Flags().Set(engineFlag, url)); err != nil {
 				return usage(err)
 			}
 		}
@@ -203,8 +204,8 @@ func (e *env) splitArchive(c *cobra.Command, args []string) (url string, rest []
 	if len(args) > 0 && e.isArchive(args[0]) {
 		return args[0], args[1:], nil
 	}
-	if url = os.Getenv(envEngine); url != "" {
-		return url, args, nil
+	if url, err = e.engineVariable(); url != "" || err != nil {
+		return url, args, err
 	}
 	if len(args) > 0 { // parsing the URL reports a file that is not an archive
 		return args[0], args[1:], nil

@@ -24,7 +24,6 @@ import (
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/results/curve"
-	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/stat"
 	"github.com/barograph/barograph/study/met"
@@ -65,8 +64,8 @@ BAROGRAPH_ENGINE), and prints the rows of the result. The question is one of the
   QUESTION.yaml  a file (docs/reference/questions.md); QUESTION.yaml#NAME is one of its questions
   PLOT.xml       a METviewer plot_spec (docs/reference/metviewer.md); PLOT.xml#NAME is one of its plots
 --where, --valid and --lead change the question. --stat computes a statistic from the partial sums, as METviewer does,
-and reports the number of records N behind each value. --plot draws one file for each question, and for each statistic
-of --stat. Leads are in hours; in rows as CSV, JSON or Parquet they are in seconds.`,
+and reports the number of records N behind each value. --out writes one file for each question, --plot also for each
+statistic of --stat. Leads are in hours; in rows as CSV, JSON or Parquet they are in seconds.`,
 		Example: `  barograph ask duckdb:archive.db dieoff_sal1l2_hgt --plot dieoff.svg
   barograph ask duckdb:archive.db test_3 --format csv
   barograph ask duckdb:archive.db test_3 --valid 2019010100 --where vx_mask=G2/NHX --stat ANOM_CORR
@@ -74,7 +73,7 @@ of --stat. Leads are in hours; in rows as CSV, JSON or Parquet they are in secon
   barograph ask duckdb:archive.db plot.xml --subset mv_gfs --plot out.svg`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
-			if _, err := plot.FormatOf(a.plot); err != nil {
+			if err := a.checkDrawing(e); err != nil {
 				return err
 			}
 			args, err := a.takeArchive(c, e, args, 1)
@@ -110,6 +109,7 @@ of --stat. Leads are in hours; in rows as CSV, JSON or Parquet they are in secon
 	f.BoolVar(&a.explain, "explain", false, "print the query, the access paths of its plan, and the plan itself, instead of rows")
 	f.Uint64Var(&a.seed, "seed", 1, "seed of the bootstrap for confidence intervals")
 	seldom(c, "design", "flavour", "picture", "seed", "subset")
+	c.MarkFlagsMutuallyExclusive("explain", "plot")
 	complete(c, "flavour", flavourNames)
 	complete(c, "format", askFormats)
 	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -436,7 +436,7 @@ func (e *env) askOne(ctx context.Context, a *askJob, q *question.Question, sourc
 		}
 	}
 	if a.explain {
-		return e.explainQuestion(ctx, a, wide, source)
+		return e.explainQuestion(ctx, a, wide, source, several)
 	}
 	var b answer.Builder
 	start := time.Now()
@@ -493,7 +493,7 @@ func (e *env) askOne(ctx context.Context, a *askJob, q *question.Question, sourc
 }
 
 // explainQuestion prints the query of a question, how its plan accesses tables, and the plan.
-func (e *env) explainQuestion(ctx context.Context, a *askJob, q *question.Question, source *openArchive) error {
+func (e *env) explainQuestion(ctx context.Context, a *askJob, q *question.Question, source *openArchive, several bool) error {
 	query, err := a.phrase(ctx, source, q)
 	if err != nil {
 		return err
@@ -502,12 +502,18 @@ func (e *env) explainQuestion(ctx context.Context, a *askJob, q *question.Questi
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "%s\n\n", query.Text)
-	if err := printAccesses(e.stdout, met.Accesses(plan)); err != nil {
+	return e.writeTo("--out", partFile(a.out, map[bool]string{true: q.Name}[several]), func(w io.Writer) error {
+		accesses, text := met.Accesses(plan), fault.Redact(plan.Text)
+		if e.json {
+			return (&env{stdout: w}).printJSON(map[string]any{"question": q.Name, "query": query.Text, "accesses": accesses, "plan": text})
+		}
+		fmt.Fprintf(w, "%s\n\n", query.Text)
+		if err := printAccesses(w, accesses); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(w, "%s\n", text)
 		return err
-	}
-	_, err = fmt.Fprintf(e.stdout, "%s\n", fault.Redact(plan.Text))
-	return err
+	})
 }
 
 // printAccesses prints how a plan accesses tables and indexes.

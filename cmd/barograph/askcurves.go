@@ -77,7 +77,7 @@ func (e *env) curves(ctx context.Context, a *askJob, q *question.Question, rows 
 		a.addPicture(q, curve.JoinStatistics(all, q), part)
 	}
 	if table != nil && !e.json {
-		return e.writeTo(partFile(a.out, part), func(w io.Writer) error {
+		return e.writeTo("--out", partFile(a.out, part), func(w io.Writer) error {
 			cw := csv.NewWriter(w)
 			cw.Comma = '\t'
 			return cw.WriteAll(table)

@@ -139,7 +139,7 @@ y_label: error of the height (m)
 		args    []string
 		file    string // the written file, as a suffix of the name of --plot
 		status  int
-		says    []string
+		message []string
 		without []string
 		csv     []string
 	}{
@@ -175,14 +175,14 @@ y_label: error of the height (m)
 			continue
 		}
 		texts := svgTexts(t, file)
-		for _, want := range c.says {
+		for _, want := range c.message {
 			if !strings.Contains(texts+"\n", want) && !strings.Contains(strings.ReplaceAll(texts, "\n", " "), want) {
 				t.Errorf("%s: the picture lacks %q:\n%s", c.name, want, texts)
 			}
 		}
 		for _, no := range c.without {
 			if strings.Contains(texts, no) {
-				t.Errorf("%s: the picture says %q:\n%s", c.name, no, texts)
+				t.Errorf("%s: the picture contains %q:\n%s", c.name, no, texts)
 			}
 		}
 		for _, want := range c.csv {
@@ -219,7 +219,7 @@ func TestPartsThatAreLeftOut(t *testing.T) {
 }
 
 // TestAbsentValuesAreNamed: a value, a lead or a valid time that a request lists and no record has is named, and the status
-// says that the output is incomplete; also if rows are printed, and not the statistics of a plot.
+// reports that the output is incomplete; also if rows are printed, and not the statistics of a plot.
 func TestAbsentValuesAreNamed(t *testing.T) {
 	url := metArchive(t, theLines()...)
 	const variable = `<fcst_var name="TMP"><stat>RMSE</stat></fcst_var>`

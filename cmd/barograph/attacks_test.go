@@ -142,7 +142,7 @@ func TestTwoLoads(t *testing.T) {
 }
 
 // TestLoadWhileServing: a page answers a question again and again while another process loads a second subset. Every
-// reply has the rows from before the load, or says why there are none. The load completes.
+// reply has the rows from before the load, or reports why there are none. The load completes.
 func TestLoadWhileServing(t *testing.T) {
 	attackDesigns(t, "load while serving", attackedEngines(), func(t *testing.T, v *attackedArchive) {
 		must(t, "load", v.data, "--engine", v.url, "--design", v.design)
@@ -182,7 +182,7 @@ func TestLoadWhileServing(t *testing.T) {
 }
 
 // TestReplacedWhileServed: another archive takes the place of one that a page has open. The page answers with the rows
-// of one of the two archives, or says that the archive was replaced, and soon with those of the new one. Neither
+// of one of the two archives, or reports that the archive was replaced, and soon with those of the new one. Neither
 // question nor end of the page changes a byte of the two archives.
 func TestReplacedWhileServed(t *testing.T) {
 	attackDesigns(t, "archive replaced while it is served", strings.Fields(embedded), func(t *testing.T, v *attackedArchive) {

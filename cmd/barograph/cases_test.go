@@ -90,8 +90,8 @@ func TestCasesOfAnotherYear(t *testing.T) {
 	must(t, "load", data, "--engine", url)
 	for _, of := range [][]string{{data}, {"--from", url}} {
 		args := append([]string{"met", "--engine", "pebble", "--case", "dieof_sal1l2_hgt", "--out", filepath.Join(dir, "none")}, of...)
-		if status, _, says := barograph(t, args...); status != fault.Usage || !strings.Contains(says, "did you mean dieoff_sal1l2_hgt?") {
-			t.Errorf("%v: status %d: %s", of, status, says)
+		if status, _, message := barograph(t, args...); status != fault.Usage || !strings.Contains(message, "did you mean dieoff_sal1l2_hgt?") {
+			t.Errorf("%v: status %d: %s", of, status, message)
 		}
 	}
 	if _, of := casesOf(t, url); strings.Join(of, " ") != strings.Join(names, " ") {
@@ -138,8 +138,8 @@ func TestCasesOfUnevenTimes(t *testing.T) {
 	file, of := casesOf(t, url)
 	uneven := file + "#large_sal1l2"
 	must(t, "ask", uneven, "--engine", url)
-	if status, _, says := barograph(t, "ask", uneven, "--engine", url, "--flavour", "epoch-range"); status != 2 || !strings.Contains(says, "--flavour epoch-range cannot express large_sal1l2; use ") {
-		t.Errorf("status %d: %s", status, says)
+	if status, _, message := barograph(t, "ask", uneven, "--engine", url, "--flavour", "epoch-range"); status != 2 || !strings.Contains(message, "--flavour epoch-range cannot express large_sal1l2; use ") {
+		t.Errorf("status %d: %s", status, message)
 	}
 	if _, names := casesOf(t, data); !slices.Equal(of, names) || !slices.Contains(of, "series_sal1l2_hgt") {
 		t.Errorf("of the archive %v\nof the files %v", of, names)

@@ -1,9 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"os"
+	"io"
 	"strconv"
 	"strings"
 
@@ -48,8 +47,8 @@ change the exit status. --benchstat prints the repetitions for Go's program benc
 			r := report.OfComparison(comparison)
 			if page != "" {
 				text, err := r.Page()
-				if err = errors.Join(err, e.mayWrite("--html", page, nil)); err == nil {
-					err = os.WriteFile(page, text, 0o644)
+				if err == nil {
+					err = e.writeTo("--html", page, func(w io.Writer) error { _, err := w.Write(text); return err })
 				}
 				if err != nil {
 					return err
@@ -75,6 +74,8 @@ change the exit status. --benchstat prints the repetitions for Go's program benc
 	f.Var(&limit, "fail-over", "exit with status 4 if a cell is significantly worse by more than this, e.g. 10%")
 	f.BoolVar(&benchstat, "benchstat", false, "print the repetitions for Go's program benchstat, and compare nothing")
 	f.Uint64Var(&seed, "seed", 1, "seed of the bootstrap for confidence intervals")
+	c.MarkFlagsMutuallyExclusive("benchstat", "html")
+	c.MarkFlagsMutuallyExclusive("benchstat", "fail-over")
 	return c
 }
 

@@ -93,15 +93,15 @@ func TestCompareUnfinished(t *testing.T) {
 	}
 	at := func(name string) string { return filepath.Join(dir, name) }
 	for _, c := range []struct {
-		args []string
-		says string
+		args    []string
+		message string
 	}{
 		{[]string{at("done"), at("runs")}, "NOT FINISHED: runs is still running. The comparison omits 2 cells"},
 		{[]string{at("runs"), at("done")}, "NOT FINISHED: runs is still running. The comparison omits 2 cells"},
 		{[]string{at("done"), at("broken")}, "NOT FINISHED: broken was interrupted. The comparison omits 2 cells"},
 	} {
 		status, out, stderr := barograph(t, append([]string{"compare"}, c.args...)...)
-		if status != 4 || !strings.Contains(out, c.says) || strings.Contains(out, " absent") || strings.Contains(out, " new") || !strings.Contains(stderr, "2 cells are not compared") {
+		if status != 4 || !strings.Contains(out, c.message) || strings.Contains(out, " absent") || strings.Contains(out, " new") || !strings.Contains(stderr, "2 cells are not compared") {
 			t.Errorf("%q: status %d\n%s%s", c.args, status, out, stderr)
 		}
 	}

@@ -26,7 +26,7 @@ func TestFilesThatContradictEachOther(t *testing.T) {
 	for _, tc := range []struct {
 		choice string
 		status int
-		stands string
+		stored string
 	}{{"refuse", fault.Incomplete, "a.vsdb"}, {"first", 0, "a.vsdb"}, {"last", 0, "b.vsdb"}} {
 		for _, url := range []string{"sqlite:", "pebble:"} {
 			url += filepath.Join(dir, url[:1]+tc.choice)
@@ -39,10 +39,10 @@ func TestFilesThatContradictEachOther(t *testing.T) {
 			if status != tc.status || got.Read != 2 || got.Stored != 1 || got.Duplicates != 0 || got.Conflicts != 1 {
 				t.Errorf("%s: status %d, %+v", tc.choice, status, got)
 			}
-			if !strings.Contains(stderr, tc.stands+":1, whose values are stored") {
+			if !strings.Contains(stderr, tc.stored+":1, whose values are stored") {
 				t.Errorf("%s: the places are not reported:\n%s", tc.choice, stderr)
 			}
-			if listed := must(t, "list", "conflicts", "--engine", url); !strings.Contains(listed, tc.stands+":1 ") || !strings.Contains(listed, "GFS") || !strings.Contains(listed, "conflicts: 1") ||
+			if listed := must(t, "list", "conflicts", "--engine", url); !strings.Contains(listed, tc.stored+":1 ") || !strings.Contains(listed, "GFS") || !strings.Contains(listed, "conflicts: 1") ||
 				strings.Contains(listed, "existing; refused") != (status != 0) {
 				t.Errorf("%s: the archive's report: %s", tc.choice, listed)
 			}
@@ -133,7 +133,7 @@ func TestKeepStoresWhatContradicts(t *testing.T) {
 		cases = append(cases, must(t, "cases", url))
 	}
 	if cases[0] != cases[1] || cases[0] == "" {
-		t.Errorf("the engines hold other cases:\n%s\n%s", cases[0], cases[1])
+		t.Errorf("the engines have different cases:\n%s\n%s", cases[0], cases[1])
 	}
 	must(t, "met", "--from", "sqlite:"+filepath.Join(dir, "s"), "--engine", "pebble:"+filepath.Join(dir, "copy"), "--reps", "2", "--warmups", "0", "--out", filepath.Join(dir, "runs"))
 	if status, _, stderr := barograph(t, "load", files[0], "--on-conflict", "newest", "--engine", "dry:"); status != 2 || !strings.Contains(stderr, "keep") {

@@ -117,7 +117,7 @@ func damageServer(t *testing.T, x *damagedServer, d *engine.Driver, l *lab.Lab, 
 		t.Fatal(err)
 	}
 	done := make([]damages.Damage, n)
-	says := make([]string, n) // of each damage; "" = nothing
+	message := make([]string, n) // of each damage; "" = nothing
 	byBytes := map[int]func(string) bool{}
 	name := func(i int) string { return fmt.Sprintf("%s%d", design[:1], i) }
 	for i := range n {
@@ -134,7 +134,7 @@ func damageServer(t *testing.T, x *damagedServer, d *engine.Driver, l *lab.Lab, 
 		if err != nil {
 			t.Fatalf("damage %d: %+v, %v", i, done[i], err)
 		}
-		says[i] = verdictsOf(t, l, design, "--subset", one)[one]
+		message[i] = verdictsOf(t, l, design, "--subset", one)[one]
 		if err := s.Restore(t.Context(), done[i], kept); err != nil {
 			t.Fatal(err)
 		}
@@ -167,9 +167,9 @@ func damageServer(t *testing.T, x *damagedServer, d *engine.Driver, l *lab.Lab, 
 	var list damageList
 	for i := range n {
 		if byBytes[i] != nil {
-			says[i] = reported[name(i)]
+			message[i] = reported[name(i)]
 		}
-		list.add(t, d.Scheme, design, done[i], says[i] != "")
+		list.add(t, d.Scheme, design, done[i], message[i] != "")
 	}
 	list.keep(t)
 }

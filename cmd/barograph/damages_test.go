@@ -62,7 +62,7 @@ func fewRecords(t *testing.T) string {
 }
 
 // verdictOf runs verify and returns the first problem of the archive, or the error.
-func verdictOf(t *testing.T, url string, args ...string) (status int, says string) {
+func verdictOf(t *testing.T, url string, args ...string) (status int, message string) {
 	t.Helper()
 	status, stdout, stderr := barograph(t, append([]string{"verify", url, "--json"}, args...)...)
 	var all []verdict
@@ -90,17 +90,17 @@ func TestDamages(t *testing.T) {
 	} {
 		t.Run(x.engine+" "+x.design, func(t *testing.T) {
 			dir := t.TempDir()
-			whole := filepath.Join(dir, "whole")
+			intact := filepath.Join(dir, "whole")
 			for range 2 { // the second load finds no new files, and lets the engine clean up after the first
-				must(t, "load", files, "--engine", x.engine+":"+whole, "--design", x.design)
+				must(t, "load", files, "--engine", x.engine+":"+intact, "--design", x.design)
 			}
-			if status, says := verdictOf(t, x.engine+":"+whole); status != 0 {
-				t.Fatalf("undamaged, and reported: %s", says)
+			if status, message := verdictOf(t, x.engine+":"+intact); status != 0 {
+				t.Fatalf("undamaged, and reported: %s", message)
 			}
 			var list damageList
 			for i := range n {
 				path := filepath.Join(dir, fmt.Sprint(i))
-				copyArchive(t, whole, path)
+				copyArchive(t, intact, path)
 				r := rand.New(rand.NewPCG(damageSeed, uint64(i))) //nolint:gosec // a test's
 				d, err := damageOf(t, r, x.engine, path, damages.Kinds()[i%len(damages.Kinds())])
 				if err != nil {
@@ -408,7 +408,7 @@ func (u *undamaged) verify(t *testing.T, i int) {
 			must(t, "verify", u.url, "--subset", u.subset, "--prune", "--force")
 		}
 	}
-	if status, says := verdictOf(t, u.url, "--subset", u.subset); status != 0 {
-		t.Errorf("%d, after %v, is reported: %s", i, done, says)
+	if status, message := verdictOf(t, u.url, "--subset", u.subset); status != 0 {
+		t.Errorf("%d, after %v, is reported: %s", i, done, message)
 	}
 }

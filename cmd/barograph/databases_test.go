@@ -30,7 +30,7 @@ func TestSeveralDatabases(t *testing.T) {
 	for subset, file := range map[string]string{"mv_one": write("one_obj.txt", objectLines), "mv_two": write("two_obj.txt", later+two)} {
 		for _, want := range []string{"1 loaded", "1 skipped"} {
 			if out := must(t, "load", file, "--engine", engine, "--subset", subset); !strings.Contains(out, want) {
-				t.Errorf("load says\n%s", out)
+				t.Errorf("load prints\n%s", out)
 			}
 		}
 	}
@@ -39,7 +39,7 @@ func TestSeveralDatabases(t *testing.T) {
 			"</stat></fcst_var></dep1></dep><series1><field name=\"model\"><val>HRRR</val></field></series1><plot_fix><field name=\"fcst_thr\"><set name=\"t\"><val>&gt;=5.0</val></set></field><field name=\"fcst_rad\"><set name=\"r\"><val>2</val></set></field></plot_fix>"+
 			"<indep name=\"fcst_lead\"><val>30000</val></indep><plot_stat>mean</plot_stat></plot></plot_spec>")
 	}
-	for _, c := range []struct{ databases, stat, want, says string }{
+	for _, c := range []struct{ databases, stat, want, message string }{
 		{"mv_one", "CNT_FAA", "1.0000000", "of the objects of each time and lead, then mean"},
 		{"mv_one,mv_two", "CNT_FAA", "1.5000000", "then mean"},
 		{"mv_two, mv_one ,mv_none", "CNTSUM_FAA", "3.0000000", "the plot also names subset mv_none, which the archive does not have"},
@@ -47,7 +47,7 @@ func TestSeveralDatabases(t *testing.T) {
 		{"mv_one,mv_two", "INT_SM", "0.9000000", "mean of the records' statistics"},
 	} {
 		status, stdout, stderr := barograph(t, "ask", plot(c.databases, c.stat), "--engine", engine, "--plot", filepath.Join(dir, "out.svg"))
-		if status != 0 || !strings.Contains(stdout, c.want) || !strings.Contains(stderr, c.says) {
+		if status != 0 || !strings.Contains(stdout, c.want) || !strings.Contains(stderr, c.message) {
 			t.Errorf("%s of %s: status %d\n%s%s", c.stat, c.databases, status, stdout, stderr)
 		}
 	}

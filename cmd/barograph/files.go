@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,16 +16,8 @@ import (
 // files finds the files that arguments name. An archive among them is an error, whose cure
 // names the flag for archives.
 func (e *env) files(args []string, flag string) ([]string, error) {
-	for _, arg := range args {
-		if engine := e.engines.Recognize(arg); engine != "" {
-			return nil, fault.Misuse(arg, "is an archive, not a file", "write "+flag+" "+engine+":"+arg)
-		}
-		if _, err := os.Stat(arg); err == nil {
-			continue
-		}
-		if _, _, err := e.engines.Parse(arg); err == nil && strings.Contains(arg, ":") {
-			return nil, fault.Misuse(arg, "is an archive, not a file", "write "+flag+" "+arg)
-		}
+	if err := e.refuseArchives(args, func(url string) string { return "write " + flag + " " + url }); err != nil {
+		return nil, err
 	}
 	return e.expand(args)
 }
@@ -55,10 +46,8 @@ func (e *env) expand(args []string) ([]string, error) {
 
 // filesOf finds the files of a command that also accepts an archive.
 func (e *env) filesOf(args []string) ([]string, error) {
-	for _, arg := range args {
-		if engine := e.engines.Recognize(arg); engine != "" {
-			return nil, fault.Misuse(arg, "is an archive, not a file", "write "+engine+":"+arg)
-		}
+	if err := e.refuseArchives(args, func(url string) string { return "name only files, or only " + url }); err != nil {
+		return nil, err
 	}
 	files, err := e.expand(args)
 	if err == nil && len(files) == 0 {

@@ -113,7 +113,7 @@ func checkNumbers(c *cobra.Command) (err error) {
 				if isPositive {
 					least = "greater than 0"
 				}
-				err = fault.Misuse("--"+f.Name+" "+v, "must be a number "+least, "")
+				err = fault.Misuse("--"+f.Name+" "+v, "must be "+least, "")
 			}
 			if maximum := f.Annotations["maximum"]; maximum != nil {
 				if limit, _ := strconv.ParseFloat(maximum[0], 64); n > limit {

@@ -26,13 +26,13 @@ func put(t *testing.T, dir, name, text string) string {
 // load reports a truncated line with its file, line number and reason, and exits with status 4.
 func TestCutLines(t *testing.T) {
 	dir := t.TempDir()
-	for _, c := range []struct{ name, text, keep, says string }{
+	for _, c := range []struct{ name, text, keep, message string }{
 		{"cut.vsdb", sal1l2 + strings.Replace(sal1l2, " 24 ", " 48 ", 1)[:len(sal1l2)-9], "keep", "cut.vsdb:2: perhaps truncated"},
 		{"few.vsdb", sal1l2[:strings.Index(sal1l2, "0.1326")] + "\n", "", "few.vsdb:1: the line is truncated: it has 3 numbers of SAL1L2, VSDB writes 6 or 7"},
 	} {
 		path := put(t, dir, c.name, c.text)
 		status, _, stderr := barograph(t, "load", path, "--engine", "sqlite:"+filepath.Join(dir, c.name+".db"))
-		if status != fault.Incomplete || !strings.Contains(stderr, c.says) {
+		if status != fault.Incomplete || !strings.Contains(stderr, c.message) {
 			t.Errorf("load %s: status %d\n%s", c.name, status, stderr)
 		}
 		if c.keep != "" {
@@ -45,7 +45,7 @@ func TestCutLines(t *testing.T) {
 }
 
 // The 15 known columns of GSI's MPR lines are stored; load names the other eight.
-func TestLeftOutColumnsAreSaid(t *testing.T) {
+func TestLeftOutColumnsAreNamed(t *testing.T) {
 	file := sharedData(t, "met/stat/strangers/gsi_mpr_extra_columns.stat")
 	stdout := must(t, "load", file, "--engine", "sqlite:"+filepath.Join(t.TempDir(), "a.db"))
 	for _, want := range []string{"30 read = 30 stored", "MPR: OBS_PRS OBS_ERR_IN OBS_ERR_ADJ OBS_ERR_FIN PREP_USE ANLY_USE SETUP_QC QC_WGHT: no design stores these columns (30 lines)"} {
@@ -74,9 +74,9 @@ func TestBadInputs(t *testing.T) {
 		if status != fault.Incomplete || !strings.Contains(stdout, want) || !strings.Contains(stdout, "6 failed") || !strings.Contains(stderr, "ignored 1 file in these folders because of their names (*.png), such as "+filepath.Join(dir, "plot.png")) || !strings.Contains(stderr, "1 line of these files was quarantined, 6 files could not be read") {
 			t.Errorf("load %d: status %d\n%s%s", i+1, status, stdout, stderr)
 		}
-		for _, says := range named {
-			if !strings.Contains(stdout, says) {
-				t.Errorf("load %d: no %q in\n%s", i+1, says, stdout)
+		for _, message := range named {
+			if !strings.Contains(stdout, message) {
+				t.Errorf("load %d: no %q in\n%s", i+1, message, stdout)
 			}
 		}
 	}
@@ -84,9 +84,9 @@ func TestBadInputs(t *testing.T) {
 	if status != fault.Incomplete || !strings.Contains(stderr, "1 line of these files was quarantined, 6 files could not be read") {
 		t.Errorf("met: status %d\n%s", status, stderr)
 	}
-	for _, says := range named {
-		if says = strings.TrimPrefix(says, `gfs_\xff.vsdb": `); strings.Count(stderr, says) != 1 {
-			t.Errorf("met: no %q in\n%s", says, stderr)
+	for _, message := range named {
+		if message = strings.TrimPrefix(message, `gfs_\xff.vsdb": `); strings.Count(stderr, message) != 1 {
+			t.Errorf("met: no %q in\n%s", message, stderr)
 		}
 	}
 }

@@ -161,10 +161,10 @@ func (l *labs) url(_ *cobra.Command, drivers []*engine.Driver, _ bool) error {
 	if errors.Is(err, os.ErrNotExist) {
 		return &fault.Error{File: l.folder(drivers[0]), Problem: "has no server", Cure: "start one: `barograph lab up " + drivers[0].Scheme + "`"}
 	}
-	if err == nil {
-		fmt.Fprintln(l.e.stdout, s.URL)
+	if err != nil {
+		return err
 	}
-	return err
+	return l.e.print(map[string]string{"url": s.URL}, func(w io.Writer) error { _, err := fmt.Fprintln(w, s.URL); return err })
 }
 
 func (l *labs) install(c *cobra.Command, drivers []*engine.Driver, generator bool) error {
@@ -190,6 +190,10 @@ func (l *labs) up(c *cobra.Command, drivers []*engine.Driver, _ bool) error {
 		if !slices.Contains(d.Server.Nodes, l.Nodes) {
 			offered := strings.Join(lists.Map(d.Server.Nodes, strconv.Itoa), ", ")
 			return fault.Misuse("--nodes "+strconv.Itoa(l.Nodes), "is not offered by "+d.Scheme, "choose one of "+offered)
+		}
+		profiles := lists.Map(d.Server.Profiles, func(p launch.Profile) string { return p.Name })
+		if l.Profile != "" && !slices.Contains(profiles, l.Profile) {
+			return fault.NotOffered("--profile", l.Profile, profiles, d.Scheme)
 		}
 		if l.TLS && d.Server.TLS == launch.NoTLS {
 			return fault.Misuse("--tls", "is not offered by "+d.Scheme, "choose one of "+join(l.tlsEngines()))
@@ -229,21 +233,28 @@ func (l *labs) up(c *cobra.Command, drivers []*engine.Driver, _ bool) error {
 // down stops servers. Without arguments it also removes what killed runs left behind.
 func (l *labs) down(c *cobra.Command, drivers []*engine.Driver, disks bool) error {
 	var all error
-	report := func(done bool, what string, err error) {
-		if all = errors.Join(all, err); done && !l.e.json {
-			fmt.Fprintln(l.e.stdout, what)
+	removed := []string{} // names for --json
+	report := func(done bool, name, state string, err error) {
+		if all = errors.Join(all, err); !done {
+			return
+		}
+		if removed = append(removed, name); !l.e.json {
+			fmt.Fprintln(l.e.stdout, name+"\t"+state)
 		}
 	}
 	for _, d := range drivers {
 		err := lab.Down(l.folder(d))
-		report(err == nil, d.Scheme+"\tis down", err)
+		report(err == nil, d.Scheme, "is down", err)
 	}
 	if c.Flags().NArg() == 0 {
 		all = errors.Join(all, lab.Sweep(l.dir))
 	}
 	if disks {
-		removed, err := lab.RemoveDisks(l.dir)
-		report(removed, lab.DisksName+"\tare removed", err)
+		done, err := lab.RemoveDisks(l.dir)
+		report(done, lab.DisksName, "are removed", err)
+	}
+	if l.e.json {
+		all = errors.Join(all, l.e.printJSON(map[string]any{"down": removed}))
 	}
 	return all
 }

@@ -242,7 +242,7 @@ A subset that was loaded with keep stores both lines.`,
 			}
 			defer a.Close() //nolint:errcheck // read only
 			catalog, err := a.Catalog(c.Context(), p.subset)
-			if err != nil {
+			if err = errors.Join(err, p.checkSubset(c.Context(), a)); err != nil {
 				return err
 			}
 			return e.print(map[string]any{"conflicts": catalog.Conflicts, "more": catalog.MoreConflicts}, catalog.ConflictsText)

@@ -265,12 +265,10 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, report 
 			_ = os.RemoveAll(created)
 		}
 	}()
-	defer a.Close()                        //nolint:errcheck // every commit is durable
-	quarantine, _ := os.Stat(j.quarantine) // nil = no file that the quarantine would replace
-	isReplaced := func(f string) bool { info, _ := os.Stat(f); return os.SameFile(info, quarantine) }
-	if q := j.quarantine; q != "" && (e.engines.Recognize(q) != "" || slices.ContainsFunc(files, isReplaced)) {
+	defer a.Close() //nolint:errcheck // every commit is durable
+	if err := e.mayWrite("--quarantine", j.quarantine, files); err != nil {
 		empty = true
-		return fault.Misuse("--quarantine "+q, "is an archive or a file to load", "name another file")
+		return err
 	}
 	rejects, err := load.NewRejectList(j.quarantine, e.stderr, e.csvCell)
 	if err != nil {

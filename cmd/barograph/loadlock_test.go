@@ -24,7 +24,7 @@ func TestHolderOfServers(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			db := sharedPlace(t, x.name)
 			other := (&env{args: []string{"load", "x"}}).loadingProcess() // of this process, which is running
-			says := fmt.Sprintf("is being loaded by process %d of host %s since ", other.PID, other.Host)
+			message := fmt.Sprintf("is being loaded by process %d of host %s since ", other.PID, other.Host)
 			note := func() {
 				t.Helper()
 				e, err := all.Registry().Open(t.Context(), db, engine.Options{})
@@ -52,10 +52,10 @@ func TestHolderOfServers(t *testing.T) {
 			args := []string{"load", data, "--engine", db, "--subset", "mv_x", "--design", string(x.design)}
 			note()
 			status, _, stderr := barograph(t, args...)
-			if status != 0 || !strings.Contains(stderr, says) || !strings.Contains(stderr, "the two loads take turns") {
+			if status != 0 || !strings.Contains(stderr, message) || !strings.Contains(stderr, "the two loads take turns") {
 				t.Errorf("status %d: %s", status, stderr)
 			}
-			if out := must(t, "show", db); !strings.Contains(out, says) {
+			if out := must(t, "show", db); !strings.Contains(out, message) {
 				t.Errorf("show does not say who loads: %s", out)
 			}
 			other.Since = other.Since.Add(-24 * time.Hour) // a former process with this number, which has ended
@@ -64,7 +64,7 @@ func TestHolderOfServers(t *testing.T) {
 			if status, _, stderr := barograph(t, more...); status != 0 || strings.Contains(stderr, "being loaded") {
 				t.Errorf("status %d: %s", status, stderr)
 			}
-			if out := must(t, "show", db); strings.Contains(out, says) {
+			if out := must(t, "show", db); strings.Contains(out, message) {
 				t.Errorf("show speaks of a load that died: %s", out)
 			}
 		})

@@ -133,14 +133,14 @@ func TestAskFormatsAndPlot(t *testing.T) {
 		t.Errorf("what is pooled: %s", stderr)
 	}
 	named := "--stat=ANOM_CORR"
-	if status, _, says := barograph(t, "ask", "dieoff_sal1l2_hgt", "--engine", url, named); status != 0 || !strings.Contains(says, "dieoff_sal1l2_hgt: ") {
-		t.Errorf("a case of the archive's own is not asked by its name: %d %s", status, says)
+	if status, _, message := barograph(t, "ask", "dieoff_sal1l2_hgt", "--engine", url, named); status != 0 || !strings.Contains(message, "dieoff_sal1l2_hgt: ") {
+		t.Errorf("a case of the archive's own is not asked by its name: %d %s", status, message)
 	}
-	if status, _, says := barograph(t, "ask", "dieof_sal1l2_hgt", "--engine", url); status != fault.Usage || !strings.Contains(says, "did you mean dieoff_sal1l2_hgt?") {
-		t.Errorf("%d %s", status, says)
+	if status, _, message := barograph(t, "ask", "dieof_sal1l2_hgt", "--engine", url); status != fault.Usage || !strings.Contains(message, "did you mean dieoff_sal1l2_hgt?") {
+		t.Errorf("%d %s", status, message)
 	}
-	if status, _, says := barograph(t, "verify", url, "--subset", "nix"); status != fault.Usage || !strings.Contains(says, "--subset nix is not in") {
-		t.Errorf("a subset that is not there is verified: %d %s", status, says)
+	if status, _, message := barograph(t, "verify", url, "--subset", "nix"); status != fault.Usage || !strings.Contains(message, "--subset nix is not in") {
+		t.Errorf("a subset that is not there is verified: %d %s", status, message)
 	}
 	if svg, err := os.ReadFile(plot); err != nil || !bytes.HasPrefix(svg, []byte("<svg")) {
 		t.Errorf("no plot: %v", err)
@@ -163,10 +163,10 @@ func TestExitStatuses(t *testing.T) {
 	}
 	db := "sqlite:" + filepath.Join(dir, "a.db")
 	for _, tc := range []struct {
-		name string
-		args []string
-		want int
-		says string
+		name    string
+		args    []string
+		want    int
+		message string
 	}{
 		{"help", []string{"--help"}, 0, ""},
 		{"version", []string{"--version"}, 0, ""},
@@ -183,8 +183,8 @@ func TestExitStatuses(t *testing.T) {
 		{"post into no file", []string{"shef", "post", good, "--engine", "sqlite:" + filepath.Join(dir, "none.db"), "--schema", "barograph"}, fault.Unreachable, "shef post --make` creates a database"},
 		{"nor was one made", []string{"shef", "export", "--to", "csv", "--engine", "sqlite:" + filepath.Join(dir, "none.db"), "--schema", "barograph"}, fault.Unreachable, "shef post --make` creates a database"},
 		{"unknown design of values", []string{"shef", "post", good, "--engine", "sqlite:" + filepath.Join(dir, "none.db"), "--schema", "barograph", "--design", "singel"}, fault.Usage, "did you mean single?"},
-		{"no number", []string{"scan", "own", "--tables", dir, "--queries", dir, "--engine", db, "--tolerance", "NaN"}, fault.Usage, "--tolerance NaN must be a number 0 or greater"},
-		{"a number without end", []string{"scan", "lake", good, "--rate", "inf"}, fault.Usage, "must be a number 0 or greater"},
+		{"no number", []string{"scan", "own", "--tables", dir, "--queries", dir, "--engine", db, "--tolerance", "NaN"}, fault.Usage, "--tolerance NaN must be 0 or greater"},
+		{"a number without end", []string{"scan", "lake", good, "--rate", "inf"}, fault.Usage, "must be 0 or greater"},
 		{"unknown parameter", []string{"load", good, "--engine", db + "?colour=red"}, fault.Usage, "colour"},
 		{"unknown design", []string{"load", good, "--engine", db, "--design", "wide"}, fault.Usage, "choose one of"},
 		{"unknown case", []string{"ask", "test_7", "--engine", db}, fault.Usage, "did you mean test_"},
@@ -251,8 +251,8 @@ func TestExitStatuses(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(dir, "run")); err == nil {
 				t.Error("a dead run left its folder")
 			}
-			if status != tc.want || !strings.Contains(stderr, tc.says) {
-				t.Errorf("barograph %s: status %d, want %d and a word of %q:\n%s", strings.Join(tc.args, " "), status, tc.want, tc.says, stderr)
+			if status != tc.want || !strings.Contains(stderr, tc.message) {
+				t.Errorf("barograph %s: status %d, want %d and a word of %q:\n%s", strings.Join(tc.args, " "), status, tc.want, tc.message, stderr)
 			}
 		})
 	}

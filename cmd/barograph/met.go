@@ -55,7 +55,7 @@ type study struct {
 func newMet(e *env) *cobra.Command {
 	s := &study{}
 	c := &cobra.Command{
-		Use:   "met FILES… | --from URL --engine URL… [--design D…] [--case C…] [--flavour F…]",
+		Use:   "met FILES… [--engine URL]… | met --from URL [--engine URL]…",
 		Short: "Load files into several engines and designs, check each result, time the queries",
 		Long: fmt.Sprintf(`Met loads the same files into every engine and design. It compares the contents of each archive and the result of each
 query with a reference that it computes from the files without a database. It then times the correct queries
@@ -72,8 +72,8 @@ that users asked and weights them by frequency: METviewer plots, or a query log 
 --from URL studies an existing archive: met verifies it, studies it unchanged, and copies it into the engines of --engine.
 
 --clients 1,2,4,8 also runs all cases with that many concurrent clients, checks each result, reports throughput and
-latency, and fits the universal scalability law. --subsets 1,2,4,8 (not with --from) repeats the study with that many
-copies of the data in each engine. To study a longer series, use "barograph growth".`, met.DerivedCases),
+latency, and fits the universal scalability law. --subsets 1,2,4,8 repeats the study with that many copies of the
+data in each engine. To study a longer series, use "barograph growth".`, met.DerivedCases),
 		Example: `  barograph met vsdb_data --engine duckdb --engine sqlite --engine pebble
   barograph met vsdb_data --engine duckdb --design wide --case test_3 --flavour epoch-range
   barograph met --from duckdb:archive.db --engine lab:postgres`,
@@ -81,7 +81,10 @@ copies of the data in each engine. To study a longer series, use "barograph grow
 			if s.from == "" {
 				return cobra.MinimumNArgs(1)(c, args)
 			}
-			return cobra.NoArgs(c, args)
+			if len(args) > 0 {
+				return fault.Misuse("--from", "names the archive to study instead of "+args[0], "omit one of them")
+			}
+			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			s.subsetNamed, s.print = c.Flags().Changed("subset"), (*report.Report).Brief
@@ -166,7 +169,7 @@ func (e *env) met(ctx context.Context, s *study, files []string) error {
 func (e *env) options(ctx context.Context, s *study, files []string) (o met.Options, err error) {
 	s.Folder = filepath.Join(s.out, "archives")
 	targets, err := e.targets(ctx, s)
-	if err != nil {
+	if err = cmp.Or(err, s.checkFaultRuns()); err != nil {
 		return o, err
 	}
 	urls := lists.Map(targets, func(t met.Target) string { return t.URL })

@@ -17,7 +17,7 @@ import (
 func (e *env) metrics(ctx context.Context, metrics prometheus.Gatherer, listen string) (stop func(), err error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", loopback(listen))
 	if err != nil {
-		return nil, &fault.Error{Setting: "--metrics " + listen, Err: err, Cure: "name a free address"}
+		return nil, &fault.Error{Setting: "--metrics " + listen, Err: err, Cure: "name a free address, such as 127.0.0.1:9464"}
 	}
 	server := newHTTPServer(promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
 	go server.Serve(listener) //nolint:errcheck // the server stops with the command

@@ -84,7 +84,7 @@ func TestMetviewerStory(t *testing.T) {
 	}
 	again := must(t, "ask", plot, "--engine", url, "--plot", svg, "--seed", "99")
 	if again != out {
-		t.Error("another --seed changed intervals whose seed stands in the plot")
+		t.Error("another --seed changed intervals whose seed is in the plot")
 	}
 	if status, _, stderr := barograph(t, "ask", plot+"#plot-HGT_SAL1L2-2", "--engine", url, "--subset", "other"); status != 4 || !strings.Contains(stderr, "no record matches in subset other") {
 		t.Errorf("status %d, --subset does not win:\n%s", status, stderr)
@@ -118,9 +118,9 @@ func TestLoadSpecUsage(t *testing.T) {
 	data := t.TempDir()
 	field := `<field name="model"><val>gfs</val></field>`
 	for name, c := range map[string]struct {
-		spec string
-		args []string
-		says string
+		spec    string
+		args    []string
+		message string
 	}{
 		"Couchbase":      {loadSpec(t, data, strings.Replace(specConnection, "mysql", "cb", 1), specFields), nil, "a load_spec cannot have Couchbase as its target; name the target with --engine"},
 		"unknown system": {loadSpec(t, data, strings.Replace(specConnection, "mysql", "db2", 1), specFields), nil, "db2"},
@@ -130,7 +130,7 @@ func TestLoadSpecUsage(t *testing.T) {
 		"no such file":   {"absent.xml", nil, "absent.xml"},
 	} {
 		status, out, stderr := barograph(t, append([]string{"load", "--spec", c.spec}, c.args...)...)
-		if status != 2 || !strings.Contains(stderr, c.says) || strings.Contains(out+stderr, "s3cret") {
+		if status != 2 || !strings.Contains(stderr, c.message) || strings.Contains(out+stderr, "s3cret") {
 			t.Errorf("%s: status %d\n%s", name, status, stderr)
 		}
 	}

@@ -122,9 +122,13 @@ func TestMisplacedBlocks(t *testing.T) {
 	}
 }
 
-// readers returns the commands that read a damaged archive; the last one prints a result.
+// readers returns the commands that read a damaged archive; the last one prints a result. design "" = that of the archive.
 func readers(url, design string) [][]string {
-	return [][]string{{"verify", url}, {"show", url}, {"ask", "all_sal1l2_hgt", "--engine", url, "--design", design, "--format", "csv"}}
+	ask := []string{"ask", "all_sal1l2_hgt", "--engine", url, "--format", "csv"}
+	if design != "" {
+		ask = append(ask, "--design", design)
+	}
+	return [][]string{{"verify", url}, {"show", url}, ask}
 }
 
 // makeArchives loads the archives from which misplace takes parts.

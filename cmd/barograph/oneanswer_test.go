@@ -157,7 +157,7 @@ func section(t *testing.T, page, id string) string {
 	return text
 }
 
-// TestOneAnswer: headline, picture, table and advice of a study say the same, and it is what samples.csv says.
+// TestOneAnswer: headline, picture, table and advice of a study agree with each other and with samples.csv.
 func TestOneAnswer(t *testing.T) {
 	plainRunOnly(t)
 	damaged := func(t *testing.T) string { // the lines of a real file, of which one is cut and one has a letter in a number
@@ -310,7 +310,7 @@ func checkOneAnswer(t *testing.T, terminal, page string, want []recomputed, proo
 		}
 	}
 
-	// The size is what the file system holds now that the archive is closed.
+	// The size is that of the file after the archive is closed.
 	for _, c := range want {
 		if c.path == "" {
 			continue

@@ -52,7 +52,7 @@ func (e *env) writeAnswer(out, format string, a *answer.Answer) error {
 	if format == "parquet" && out == "" {
 		return fault.Misuse("--format parquet", "is binary", "name a file with --out")
 	}
-	return e.writeTo(out, func(w io.Writer) error { return export.Answer(w, format, a, e.csvCell) })
+	return e.writeTo("--out", out, func(w io.Writer) error { return export.Answer(w, format, a, e.csvCell) })
 }
 
 // writeCurves writes statistics: as tables, as JSON with all details, or as rows in another format.
@@ -60,7 +60,7 @@ func (e *env) writeCurves(out, format string, all []*run.VerificationPlot) error
 	if !e.json && format != "table" && format != "json" {
 		return e.writeAnswer(out, format, curve.Rows(all))
 	}
-	return e.writeTo(out, func(w io.Writer) error {
+	return e.writeTo("--out", out, func(w io.Writer) error {
 		switch {
 		case !e.json && format == "table":
 			for _, c := range all {

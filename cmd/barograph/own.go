@@ -29,16 +29,16 @@ queries per hour, percentiles and scaling.
 
 Table NAME is the file DIR/NAME.parquet or DIR/NAME.csv, or all files below DIR/NAME, where a folder day=2 adds the
 column day. Own prints files, rows and column types, and unused files with the reason. A CSV column gets the narrowest
-lossless type; DIR/schema.sql or --types declares other types. Own creates no index: put CREATE INDEX into
-DIR/NAME.ENGINE.sql, which it runs after it has loaded NAME into ENGINE. On a server the tables are in a schema
-(MariaDB: database) barograph_own; a new run deletes and recreates it. A query ends with a semicolon. Lines before it
-may describe it:
+lossless type, and a column without a name is called column_ and its position; DIR/schema.sql or --types declares other
+types. Own creates no index: put CREATE INDEX into DIR/NAME.ENGINE.sql, which it runs after it has loaded NAME into
+ENGINE. On a server the tables are in a schema (MariaDB: database) barograph_own; a new run deletes and recreates it.
+A query ends with a semicolon. Lines before it may describe it:
   -- name: top_pages
   -- title: the most viewed pages
   -- param day: 2024-01-01 | 2024-01-02       run the query once per value; ${day} is replaced
   -- for: postgres, mariadb                   the same query as before, in the SQL of these engines
-For one engine this text can be in the file QUERYFILE.ENGINE.sql. Own sends only queries that begin with SELECT or
-WITH.
+For one engine the text of query NAME can be in the file NAME.ENGINE.sql. Own sends only queries that begin with SELECT
+or WITH.
 
 Own compares each result with that of DuckDB on the files. The report calls this proof "engines agree", because a
 database computes the reference. Values must agree in type and value; the order of rows counts only with ORDER BY.
@@ -56,6 +56,9 @@ After ^C the timings and loaded tables are kept. To resume, repeat the command w
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			if p.Questions, err = e.ownQuestions(queries, set); err != nil {
 				return err
+			}
+			if set == "" && c.Flags().Changed("rows") {
+				return fault.Misuse("--rows", "applies only to --set clicks", "omit it")
 			}
 			var skipped []fault.Skip
 			if len(p.Engines) == 0 {

@@ -31,10 +31,10 @@ func TestScanOwn(t *testing.T) {
 	put("data/t.csv", "a,b\n1,x\n2,y\n3,y\n")
 	put("q.sql", "SELECT b, sum(a) AS s FROM t GROUP BY b ORDER BY s DESC, b LIMIT 5;\nSELECT count(*) FROM t;")
 	args := []string{"scan", "own", "--tables", at("data"), "--queries", at("q.sql"), "--engine", "duckdb:" + at("d.db"), "--engine", "lite=sqlite:" + at("s.db"), "--reps", "2", "--streams", "2", "--duration", "50ms"}
-	said := must(t, append(args, "--out", at("run"))...)
+	output := must(t, append(args, "--out", at("run"))...)
 	for _, want := range []string{"duckdb and lite returned the same results as DuckDB on the files, for 2 questions", "engines agree", "questions an hour", "too few repetitions", "q-2", "t: 3 rows, 2 columns"} {
-		if !strings.Contains(said, want) {
-			t.Errorf("%q is not in\n%s", want, said)
+		if !strings.Contains(output, want) {
+			t.Errorf("%q is not in\n%s", want, output)
 		}
 	}
 	if _, err := os.Stat(at("run/report.html")); err != nil {
@@ -42,16 +42,16 @@ func TestScanOwn(t *testing.T) {
 	}
 	must(t, "report", at("run"))
 	put("q.sqlite.sql", "SELECT b, sum(a) + 1 AS s FROM t GROUP BY b ORDER BY s DESC, b LIMIT 5;")
-	status, said, stderr := barograph(t, append(args, "--for", "60ms", "--queries", at("q.sqlite.sql"), "--out", at("wrong"))...)
+	status, output, stderr := barograph(t, append(args, "--for", "60ms", "--queries", at("q.sqlite.sql"), "--out", at("wrong"))...)
 	if r, err := run.ReadRun(at("wrong")); err != nil || r.Own.StreamDuration != 60*time.Millisecond || !strings.Contains(stderr, "--for is now --duration") {
 		t.Errorf("the former name of --duration: %v, %s", err, stderr)
 	}
-	if status != fault.Differs || !strings.Contains(said, "The engines disagree on 1 result: lite q. ") || !strings.Contains(said, "q-2") {
-		t.Errorf("status %d\n%s", status, said)
+	if status != fault.Differs || !strings.Contains(output, "The engines disagree on 1 result: lite q. ") || !strings.Contains(output, "q-2") {
+		t.Errorf("status %d\n%s", status, output)
 	}
 	for _, c := range []struct {
-		says string
-		args []string
+		message string
+		args    []string
 	}{
 		{"add another engine", []string{"--queries", at("q.sql"), "--engine", "duckdb"}},
 		{"cannot be combined", []string{"--queries", at("q.sql"), "--set", "clicks", "--engine", "sqlite:x.db"}},
@@ -60,7 +60,7 @@ func TestScanOwn(t *testing.T) {
 		{"cannot store your own tables", []string{"--queries", at("q.sql"), "--engine", "pebble"}},
 	} {
 		status, _, stderr := barograph(t, append([]string{"scan", "own", "--tables", at("data")}, c.args...)...)
-		if status != fault.Usage || !strings.Contains(stderr, c.says) {
+		if status != fault.Usage || !strings.Contains(stderr, c.message) {
 			t.Errorf("%v: status %d, %s", c.args, status, stderr)
 		}
 	}
@@ -84,8 +84,8 @@ func TestOwnInterruptedLoad(t *testing.T) {
 	if status != fault.Interrupted || !strings.Contains(stderr.String(), "to resume: the same command with --out "+at("run")) {
 		t.Errorf("status %d\n%s", status, stderr)
 	}
-	status, _, said := barograph(t, args...)
-	if status != 0 || !strings.Contains(said, "duckdb: keeps t, 3 rows") || strings.Contains(said, "sqlite: keeps") {
-		t.Errorf("status %d\n%s", status, said)
+	status, _, output := barograph(t, args...)
+	if status != 0 || !strings.Contains(output, "duckdb: keeps t, 3 rows") || strings.Contains(output, "sqlite: keeps") {
+		t.Errorf("status %d\n%s", status, output)
 	}
 }

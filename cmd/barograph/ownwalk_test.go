@@ -17,9 +17,9 @@ func TestOwnWalk(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	for _, says := range []string{"$ barograph synth tpcds --sf 0.01", "months", "brands", "receipts", "losses", "history", "questions an hour", "is the fastest; too few"} {
-		if !strings.Contains(string(text), says) {
-			t.Errorf("nothing of %q:\n%s", says, text)
+	for _, message := range []string{"$ barograph synth tpcds --sf 0.01", "months", "brands", "receipts", "losses", "history", "questions an hour", "is the fastest; too few"} {
+		if !strings.Contains(string(text), message) {
+			t.Errorf("nothing of %q:\n%s", message, text)
 		}
 	}
 }

@@ -82,8 +82,8 @@ func BenchmarkPlots(b *testing.B) {
 			var took []time.Duration
 			for b.Loop() {
 				start := time.Now()
-				if said := command("ask", file, "--engine", engine, "--design", "normalized", "--plot", picture, "--out", filepath.Join(dir, "rows")); !strings.Contains(said, "plot written") {
-					b.Fatalf("nothing was drawn:\n%s", said)
+				if output := command("ask", file, "--engine", engine, "--design", "normalized", "--plot", picture, "--out", filepath.Join(dir, "rows")); !strings.Contains(output, "plot written") {
+					b.Fatalf("nothing was drawn:\n%s", output)
 				}
 				took = append(took, time.Since(start))
 			}

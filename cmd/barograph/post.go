@@ -53,6 +53,9 @@ barograph_post (PostgreSQL) or database post (MariaDB). Every test except once e
 			if report2006 != 0 {
 				return e.report2006(c, p, report2006, &feed, out, args)
 			}
+			if err := checkFeed(c, args); err != nil {
+				return err
+			}
 			var unread func() error
 			if p.Source, unread, err = e.postSource(c.Context(), args, now, &feed); err != nil {
 				return err
@@ -87,6 +90,22 @@ barograph_post (PostgreSQL) or database post (MariaDB). Every test except once e
 	complete(c, "design", func() []string { return toStrings(posts.Designs()) })
 	complete(c, "test", func() []string { return toStrings(post.Tests()) })
 	return c
+}
+
+// checkFeed refuses flags of the synthetic feed with FILES, and --now without FILES.
+func checkFeed(c *cobra.Command, files []string) error {
+	if len(files) == 0 {
+		if c.Flags().Changed("now") {
+			return fault.Misuse("--now", "applies only to FILES", "name files, or omit it")
+		}
+		return nil
+	}
+	for _, name := range []string{"messages", "mean", "per-day", "live-days", "since", "offices", "stations-per-office"} {
+		if c.Flags().Changed(name) {
+			return fault.Misuse("--"+name, "describes the synthetic feed, which FILES replace", "omit it, or the files")
+		}
+	}
+	return nil
 }
 
 // days2006 is how many days the live feed of --report2006 has.

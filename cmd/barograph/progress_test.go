@@ -60,10 +60,10 @@ func TestBarsOnATerminal(t *testing.T) {
 	gone, stop := context.WithCancel(t.Context())
 	stop()
 	for _, tc := range []struct {
-		name, says string
-		ctx        context.Context
-		want       int
-		args       []string
+		name, message string
+		ctx           context.Context
+		want          int
+		args          []string
 	}{
 		{"synth", "making data", t.Context(), 0, []string{"synth", "vsdb", "--since", "2019-01-01", "--models", "gfs", "--stattypes", "anom", "--out", data}},
 		{"synth tpcds", "", t.Context(), 0, []string{"synth", "tpcds", "--sf", "0.01", "--out", filepath.Join(dir, "star")}},
@@ -76,8 +76,8 @@ func TestBarsOnATerminal(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			status, drawn := onTerminal(tc.ctx, t, tc.args...)
-			if status != tc.want || !strings.Contains(drawn, tc.says) {
-				t.Errorf("status %d, want %d and a word of %q:\n%s", status, tc.want, tc.says, drawn)
+			if status != tc.want || !strings.Contains(drawn, tc.message) {
+				t.Errorf("status %d, want %d and a word of %q:\n%s", status, tc.want, tc.message, drawn)
 			}
 		})
 	}

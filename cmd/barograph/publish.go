@@ -44,7 +44,10 @@ func (e *env) publish(p *publication, dirs []string) error {
 	case p.share != "" && len(dirs) > 1:
 		return fault.Misuse("--share", "writes one run folder, and several are named", "repeat the command for each of them")
 	case p.share != "":
-		return errors.Join(e.mayWrite("--share", p.share, nil), e.shareFolder(dirs[0], p.share))
+		if err := e.mayWrite("--share", p.share, nil); err != nil { // an archive, for example, which shareFolder would replace
+			return err
+		}
+		return e.shareFolder(dirs[0], p.share)
 	}
 	s, err := site.Read(dirs)
 	if err != nil {

@@ -37,7 +37,7 @@ func sharedData(t *testing.T, name string) string {
 	}
 	path := filepath.Join(root, name)
 	if _, err := os.Stat(path); err != nil {
-		t.Skipf("SKIPPED: no real data at %s; set BAROGRAPH_DATA to the folder that holds met/", path)
+		t.Skipf("SKIPPED: no real data at %s; set BAROGRAPH_DATA to the folder that contains met/", path)
 	}
 	return path
 }

@@ -123,8 +123,11 @@ func (e *env) inFolder(out *string, workload string, f func() (keep bool, err er
 
 // nameFolder names the run folder of the command if out is empty.
 func (e *env) nameFolder(out *string, workload string) {
-	if *out == "" {
-		*out = filepath.Join("runs", run.FolderName(time.Now(), workload))
+	for at := time.Now(); *out == ""; at = at.Add(time.Second) { // another run may have started in the same second
+		dir := filepath.Join("runs", run.FolderName(at, workload))
+		if _, err := os.Stat(dir); err != nil {
+			*out = dir
+		}
 	}
 	e.runDir = *out
 }

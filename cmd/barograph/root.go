@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"compress/gzip"
 	_ "embed"
 	"encoding/json"
@@ -36,11 +37,11 @@ The environment variable BAROGRAPH_ENGINE sets the archive or engine for command
 		SilenceUsage:  true,
 		SilenceErrors: true,
 
-		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+		PersistentPreRunE: func(c *cobra.Command, args []string) error {
 			if e.quiet { // warnings and errors remain
 				e.stderr, e.terminal = io.Discard, false
 			}
-			return checkNumbers(c)
+			return cmp.Or(checkEmpty(c, args), checkNumbers(c))
 		},
 	}
 	root.PersistentFlags().BoolVar(&e.json, "json", false, "print results and errors as JSON")
@@ -68,6 +69,7 @@ The environment variable BAROGRAPH_ENGINE sets the archive or engine for command
 		newList(e), newLab(e), newDiff(e), newAdopt(e), newShef(e), newServe(e), newColdStart(e), newFrailDisk(),
 		newVersion(e), newMan(), newExitStatus())
 	group(root)
+	addDefaultHelp(root)
 	asUsage(root)
 	return root
 }
@@ -136,7 +138,7 @@ func asUsage(c *cobra.Command) {
 		c.Args = func(c *cobra.Command, args []string) error {
 			err := check(c, args)
 			if _, explained := errors.AsType[*fault.Error](err); err != nil && !explained && c.HasAvailableSubCommands() {
-				known := lists.Map(lists.Filter(c.Commands(), (*cobra.Command).IsAvailableCommand), (*cobra.Command).Name)
+				known := append(lists.Map(lists.Filter(c.Commands(), (*cobra.Command).IsAvailableCommand), (*cobra.Command).Name), c.ValidArgs...)
 				return usage(fault.Unknown(strings.TrimSpace(strings.TrimPrefix(c.CommandPath(), "barograph")+" command"), args[0], known))
 			}
 			usageErr := rewriteUsageError(c, err)
@@ -149,17 +151,6 @@ func asUsage(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		asUsage(sub)
 	}
-}
-
-// flagErrors replaces pflag's messages about flags.
-var flagErrors = []struct { //nolint:gochecknoglobals // a constant table
-	pattern *regexp.Regexp
-	text    string
-}{
-	{regexp.MustCompile(`^unknown (?:shorthand )?flag: `), "unknown flag "},
-	{regexp.MustCompile(`^flag needs an argument: (?:'\w' in )?(-\S+)$`), "$1 needs a value"},
-	{regexp.MustCompile(`^invalid argument "(.*?)" for "(?:-\w, )?(--\S+)" flag: (?:strconv\.\w+: parsing .*: )?`), "$2 $1: "},
-	{regexp.MustCompile(`: invalid syntax$`), " is not a number"},
 }
 
 // commandName is the name of a command after "barograph": "scan own".

@@ -14,6 +14,8 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
+	"github.com/barograph/barograph/results/run"
 )
 
 // salvage copies the readable records of an archive into a new one, and lists what is missing.
@@ -26,6 +28,9 @@ func (e *env) salvage(ctx context.Context, url, only, to string) (err error) {
 		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 			return fault.Misuse("--salvage "+fault.Redact(to), "exists already", "name a new archive")
 		}
+	}
+	if err := e.offersDesignsOf(ctx, url, only, to); err != nil {
+		return err
 	}
 	var all []salvageReport
 	err = e.eachSubset(ctx, url, only, engine.Options{ReadOnly: true}, func(n design.Name, from archive.Archive, subset string) (err error) {
@@ -49,6 +54,61 @@ func (e *env) salvage(ctx context.Context, url, only, to string) (err error) {
 		return err
 	}
 	return e.salvageResult(all)
+}
+
+// offersDesignsOf returns an error if the engine of a new archive lacks a design of the archive that salvage copies.
+func (e *env) offersDesignsOf(ctx context.Context, url, only, to string) error {
+	d, _, err := e.engines.Parse(to)
+	if err != nil {
+		return usage(err)
+	}
+	var lacking []design.Name
+	visit := func(n design.Name, _ archive.Archive, _ string) error {
+		if archive.Flavours(d, n) == nil && !slices.Contains(lacking, n) {
+			lacking = append(lacking, n)
+		}
+		return nil
+	}
+	err = e.eachSubset(ctx, url, only, engine.Options{ReadOnly: true}, visit)
+	if err == nil && len(lacking) > 0 {
+		problem := "cannot have the design " + join(lacking) + " of " + fault.Redact(url)
+		err = fault.Misuse("--salvage "+fault.Redact(to), problem, "name a new archive of another engine; see `barograph list engines`")
+	}
+	return err
+}
+
+// pruneReport is the result of verify --prune for one subset in one design.
+type pruneReport struct {
+	Archive   string      `json:"archive"`
+	Design    design.Name `json:"design"`
+	Subset    string      `json:"subset"`
+	Lost      int64       `json:"records_missing"`
+	Total     int64       `json:"records"`
+	Forgotten bool        `json:"forgotten"` // false = the records would be, or their number is too large
+	Files     []string    `json:"files"`
+	verb      string      // are, are not, or would be
+}
+
+// pathsOf returns the paths of files that an archive lists.
+func pathsOf(marks []archive.Mark) []string {
+	return lists.Map(marks, func(m archive.Mark) string { return fault.Redact(m.Path) })
+}
+
+// printPruned prints the results of verify --prune.
+func (e *env) printPruned(all []pruneReport) error {
+	if len(all) == 0 { // after an error
+		return nil
+	}
+	return e.print(all, func(w io.Writer) error {
+		for _, p := range all {
+			fmt.Fprintf(w, "%s, design %s, subset %s: %d of %d records are missing, and %s forgotten with %s\n",
+				p.Archive, p.Design, p.Subset, p.Lost, p.Total, p.verb, run.CountOf(len(p.Files), "file"))
+			for _, file := range p.Files {
+				fmt.Fprintln(w, "  "+fault.Name(file))
+			}
+		}
+		return nil
+	})
 }
 
 // salvageReport is the result for one subset in one design.

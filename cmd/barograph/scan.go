@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -179,7 +178,7 @@ that is not less than the cores. auto is the rule of "barograph scan".`,
 				return err
 			}
 			if heldOut != "" {
-				err = errors.Join(err, writeHeldOut(heldOut, forecasts))
+				err = errors.Join(err, e.writeHeldOut(heldOut, forecasts))
 			}
 			return errors.Join(err, e.print(forecasts, forecasts.Text))
 		},
@@ -203,8 +202,8 @@ that is not less than the cores. auto is the rule of "barograph scan".`,
 }
 
 // writeHeldOut writes the errors of the projections, each from the other placements, as CSV.
-func writeHeldOut(path string, forecasts *scan.Forecasts) error {
-	f, err := os.Create(path)
+func (e *env) writeHeldOut(path string, forecasts *scan.Forecasts) error {
+	f, err := e.create("--held-out", path)
 	if err != nil {
 		return err
 	}

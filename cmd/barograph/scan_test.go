@@ -19,8 +19,8 @@ func TestScan(t *testing.T) {
 		t.Errorf("made %s", made)
 	}
 	db, paths := "duckdb:"+filepath.Join(dir, "star.db"), filepath.Join(dir, "a")+","+filepath.Join(dir, "b")
-	if said := must(t, "scan", "--engine", db, "--data", data, "--paths", paths, "--explain"); !strings.Contains(said, "partitions: 2, one for each path") {
-		t.Errorf("explained: %s", said)
+	if output := must(t, "scan", "--engine", db, "--data", data, "--paths", paths, "--explain"); !strings.Contains(output, "partitions: 2, one for each path") {
+		t.Errorf("explained: %s", output)
 	}
 	status, stdout, stderr := barograph(t, "scan", "experiment2", "--engine", db, "--data", data, "--paths", paths, "--partitions", "3", "--reps", "2", "--cold", "1", "--query", "scan,q55", "--measure-disks", "--out", out)
 	if status != 0 || !strings.Contains(stderr, "measuring how fast it is read: path 2 of 2") {
@@ -111,11 +111,11 @@ func TestScanVerification(t *testing.T) {
 
 func TestScanVerificationRefuses(t *testing.T) {
 	for want, args := range map[string][]string{
-		"needs --engine":         {"scan", "verification", "x"},
-		"takes at least 1":       {"scan", "verification", "--engine", "duckdb:x.db"},
-		"does not compute":       {"scan", "verification", "x", "--engine", "pebble:x"},
-		"does not compute means": {"scan", "verification", "x", "--engine", "sqlite:x", "--design", "wide"},
-		"is not known":           {"scan", "verification", "x", "--engine", "nothing:x"},
+		"needs --engine":   {"scan", "verification", "x"},
+		"takes at least 1": {"scan", "verification", "--engine", "duckdb:x.db"},
+		"does not compute": {"scan", "verification", "x", "--engine", "pebble:x"},
+		"--design wide is not offered by sqlite for means by group": {"scan", "verification", "x", "--engine", "sqlite:x", "--design", "wide"},
+		"is not known": {"scan", "verification", "x", "--engine", "nothing:x"},
 	} {
 		if status, _, stderr := barograph(t, args...); status != 2 || !strings.Contains(stderr, want) {
 			t.Errorf("%v: status %d, %q", args, status, stderr)

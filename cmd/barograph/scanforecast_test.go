@@ -96,9 +96,9 @@ func TestScanForecast(t *testing.T) {
 	}
 	golden(t, "scanforecast.txt", out.String())
 	table := filepath.Join(t.TempDir(), "heldout.csv")
-	said := must(t, "scan", "forecast", dir, "--query", "scan", "--disks", "6", "--read-mbps", "100", "--held-out", table)
-	if text, err := os.ReadFile(table); err != nil || strings.Count(string(text), "\n") != 1+5*23 || !strings.Contains(said, "forecast by the model of the others. ") || !strings.Contains(said, " of 115 times") {
-		t.Errorf("%v: %d lines; %s", err, strings.Count(string(text), "\n"), said)
+	output := must(t, "scan", "forecast", dir, "--query", "scan", "--disks", "6", "--read-mbps", "100", "--held-out", table)
+	if text, err := os.ReadFile(table); err != nil || strings.Count(string(text), "\n") != 1+5*23 || !strings.Contains(output, "forecast by the model of the others. ") || !strings.Contains(output, " of 115 times") {
+		t.Errorf("%v: %d lines; %s", err, strings.Count(string(text), "\n"), output)
 	}
 
 	var forecasts scan.Forecasts
@@ -132,16 +132,16 @@ func golden(t *testing.T, name, got string) {
 func TestScanForecastMeasures(t *testing.T) {
 	dir := saved(t, madeSweep(t))
 	a, b := t.TempDir(), t.TempDir()
-	said := must(t, "scan", "forecast", dir, "--query", "scan", "--paths", a+","+b, "--measure-disks")
+	output := must(t, "scan", "forecast", dir, "--query", "scan", "--paths", a+","+b, "--measure-disks")
 	for _, want := range []string{a + ": 64 MiB read in order", b + ": ", "scan, 2 disks of "} {
-		if !strings.Contains(said, want) {
-			t.Errorf("%q is not in\n%s", want, said)
+		if !strings.Contains(output, want) {
+			t.Errorf("%q is not in\n%s", want, output)
 		}
 	}
 }
 
 func TestScanForecastRefuses(t *testing.T) {
-	whole := saved(t, madeSweep(t))
+	intact := saved(t, madeSweep(t))
 	plain := madeSweep(t)
 	for i := range plain.Run.Scan.Disks {
 		plain.Run.Scan.Disks[i].Rate = 0
@@ -153,28 +153,28 @@ func TestScanForecastRefuses(t *testing.T) {
 		status int
 		want   string
 	}{
-		{whole, []string{"--read-mbps", "100", "--query", "q1"}, 2, "choose one of scan, q3, q55"},
-		{whole, []string{"--read-mbps", "100", "--query", "q3"}, 1, "2 setups are too few for three parameters"},
-		{whole, []string{"--read-mbps", "100", "--query", "q55"}, 1, "no cold times of this query"},
-		{whole, []string{"--read-mbps", "100", "--query", "q3,scan"}, 1, "2 setups are too few for three parameters"},
+		{intact, []string{"--read-mbps", "100", "--query", "q1"}, 2, "choose one of scan, q3, q55"},
+		{intact, []string{"--read-mbps", "100", "--query", "q3"}, 1, "2 setups are too few for three parameters"},
+		{intact, []string{"--read-mbps", "100", "--query", "q55"}, 1, "no cold times of this query"},
+		{intact, []string{"--read-mbps", "100", "--query", "q3,scan"}, 1, "2 setups are too few for three parameters"},
 		{saved(t, madeSweepOf(t, run.Warm)), rate, 1, "--cold 5"},
 		{saved(t, plain), rate, 1, "was not measured"},
 		{t.TempDir(), rate, 1, "is not a run folder"},
-		{whole, nil, 2, "--measure-disks"},
-		{whole, []string{"--disks", "3"}, 2, "--read-mbps"},
-		{whole, []string{"--disks", "3", "--read-mbps", "1,2"}, 2, "2 rates for 3 disks"},
-		{whole, []string{"--disks", "-1", "--read-mbps", "1"}, 2, "0 or greater"},
-		{whole, []string{"--read-mbps", "0"}, 2, "must be greater than 0"},
-		{whole, []string{"--read-mbps", "1", "--bytes", "much"}, 2, "not an amount of data"},
-		{whole, []string{"--read-mbps", "1", "--bytes", "1e30TB"}, 2, "not an amount of data"},
-		{whole, []string{"--read-mbps", "1", "--scale-data", "0"}, 2, "must be greater than 0"},
-		{whole, []string{"--read-mbps", "1", "--bytes", "1TB", "--scale-data", "2"}, 2, "bytes"},
-		{whole, []string{"--read-mbps", "1", "--partitions", "some"}, 2, "cores, auto or 8"},
-		{whole, []string{"--read-mbps", "1", "--partitions", "0"}, 2, "not a number of partitions"},
-		{whole, []string{"--paths", t.TempDir()}, 2, "add --measure-disks"},
-		{whole, []string{"--paths", filepath.Join(whole, "none"), "--measure-disks"}, 1, "cannot be measured"},
-		{whole, []string{"--measure-disks"}, 2, "needs --paths"},
-		{whole, []string{"--paths", whole, "--disks", "3"}, 2, "disks"},
+		{intact, nil, 2, "--measure-disks"},
+		{intact, []string{"--disks", "3"}, 2, "--read-mbps"},
+		{intact, []string{"--disks", "3", "--read-mbps", "1,2"}, 2, "2 rates for 3 disks"},
+		{intact, []string{"--disks", "-1", "--read-mbps", "1"}, 2, "0 or greater"},
+		{intact, []string{"--read-mbps", "0"}, 2, "must be greater than 0"},
+		{intact, []string{"--read-mbps", "1", "--bytes", "much"}, 2, "not an amount of data"},
+		{intact, []string{"--read-mbps", "1", "--bytes", "1e30TB"}, 2, "not an amount of data"},
+		{intact, []string{"--read-mbps", "1", "--scale-data", "0"}, 2, "must be greater than 0"},
+		{intact, []string{"--read-mbps", "1", "--bytes", "1TB", "--scale-data", "2"}, 2, "bytes"},
+		{intact, []string{"--read-mbps", "1", "--partitions", "some"}, 2, "cores, auto or 8"},
+		{intact, []string{"--read-mbps", "1", "--partitions", "0"}, 2, "not a number of partitions"},
+		{intact, []string{"--paths", t.TempDir()}, 2, "add --measure-disks"},
+		{intact, []string{"--paths", filepath.Join(intact, "none"), "--measure-disks"}, 1, "cannot be measured"},
+		{intact, []string{"--measure-disks"}, 2, "needs --paths"},
+		{intact, []string{"--paths", intact, "--disks", "3"}, 2, "disks"},
 	} {
 		status, _, stderr := barograph(t, append([]string{"scan", "forecast", c.dir}, c.args...)...)
 		if status != c.status || !strings.Contains(stderr, c.want) {

@@ -56,7 +56,7 @@ func labFolder(t *testing.T, paths []string) string {
 }
 
 // scanned runs a scan that starts its own servers, and reads its run folder.
-func scanned(t *testing.T, want int, args ...string) (r *run.Run, samples []run.Sample, said string) {
+func scanned(t *testing.T, want int, args ...string) (r *run.Run, samples []run.Sample, output string) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "run")
 	status, stdout, stderr := barograph(t, append(append([]string{"scan"}, args...), "--out", out)...)
@@ -78,7 +78,7 @@ func TestScanLab(t *testing.T) {
 			d, _ := all.Registry().Find(scheme)
 			enginetest.Installed(t, *d)
 			paths := enginetest.Disks(t, 2)
-			r, samples, said := scanned(t, 0, "experiment2", "--partitions", "1", "--lab", scheme, "--memory", "2048", "--lab-dir", labFolder(t, paths), "--data", starOf(t), "--paths", strings.Join(paths, ","), "--reps", "1", "--cold", "1", "--query", "scan,q3")
+			r, samples, output := scanned(t, 0, "experiment2", "--partitions", "1", "--lab", scheme, "--memory", "2048", "--lab-dir", labFolder(t, paths), "--data", starOf(t), "--paths", strings.Join(paths, ","), "--reps", "1", "--cold", "1", "--query", "scan,q3")
 			a := r.Archives[0]
 			if a.Server == nil || a.Server.Profile != "tuned" || a.Server.Memory != 2<<30 || len(a.Server.Settings) == 0 || a.Version == "" || len(a.Settings) == 0 {
 				t.Errorf("the server is %+v, %s, %v", a.Server, a.Version, a.Settings)
@@ -98,8 +98,8 @@ func TestScanLab(t *testing.T) {
 					t.Errorf("%+v", s)
 				}
 			}
-			if len(samples) != 2*2*2 || strings.HasPrefix(r.ColdMethod, "the server was restarted") != (restarts > 0) || !strings.Contains(said, "2 paths × 2 partitions") {
-				t.Errorf("%d points; cold: %s\n%s", len(samples), r.ColdMethod, said)
+			if len(samples) != 2*2*2 || strings.HasPrefix(r.ColdMethod, "the server was restarted") != (restarts > 0) || !strings.Contains(output, "2 paths × 2 partitions") {
+				t.Errorf("%d points; cold: %s\n%s", len(samples), r.ColdMethod, output)
 			}
 		})
 	}
@@ -116,7 +116,7 @@ func TestScanLabEach(t *testing.T) {
 	if err := os.Mkdir(inTheWay, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r, samples, said := scanned(t, fault.Incomplete, "experiment2", "--partitions", "1", "--lab", "asterixdb", "--memory", "4096", "--setting", "storage.buffercache.size=48MB", "--lab-dir", labFolder(t, paths[:2]),
+	r, samples, output := scanned(t, fault.Incomplete, "experiment2", "--partitions", "1", "--lab", "asterixdb", "--memory", "4096", "--setting", "storage.buffercache.size=48MB", "--lab-dir", labFolder(t, paths[:2]),
 		"--data", data, "--paths", strings.Join(paths, ","), "--reps", "1", "--cold", "1", "--query", "scan")
 	a := r.Archives[0]
 	if len(samples) != 2*2 || a.Server == nil || a.Server.Profile != "tuned" || a.Server.Settings["storage.buffercache.size"] != "48MB" || a.Version == "" || !strings.HasPrefix(r.ColdMethod, "the server was restarted") {
@@ -133,8 +133,8 @@ func TestScanLabEach(t *testing.T) {
 		}
 		t.Logf("its server was there after %v; %d restarts took %v", c.Open, c.Restarts, c.Restart)
 	}
-	if !strings.Contains(r.Scan.Configs[2].Problem, "exists already") || !strings.Contains(said, "Given up") {
-		t.Errorf("%+v\n%s", r.Scan.Configs, said)
+	if !strings.Contains(r.Scan.Configs[2].Problem, "exists already") || !strings.Contains(output, "Given up") {
+		t.Errorf("%+v\n%s", r.Scan.Configs, output)
 	}
 	if _, err := os.Stat(inTheWay); err != nil {
 		t.Error("a folder that was there before is gone:", err)
@@ -179,8 +179,8 @@ func TestScanLabInterrupted(t *testing.T) {
 func TestScanLabRefuses(t *testing.T) {
 	dir := t.TempDir()
 	for _, tc := range []struct {
-		says string
-		args []string
+		message string
+		args    []string
 	}{
 		{"needs --engine or --lab", []string{}},
 		{"takes --engine or --lab, not both", []string{"--lab", "postgres", "--engine", "duckdb:x.db"}},
@@ -200,12 +200,12 @@ func TestScanLabRefuses(t *testing.T) {
 		{"the page cache of 192.0.2.1, because it is another machine", []string{"--engine", "postgres://127.0.0.1:1,192.0.2.1:2/x", "--paths", dir, "--cold", "1"}},
 	} {
 		args := append([]string{"scan", "--data", dir, "--lab-dir", dir}, tc.args...)
-		if status, _, stderr := barograph(t, args...); status != fault.Usage || !strings.Contains(stderr, tc.says) {
+		if status, _, stderr := barograph(t, args...); status != fault.Usage || !strings.Contains(stderr, tc.message) {
 			t.Errorf("%v: status %d, %s", tc.args, status, stderr)
 		}
 	}
-	said := must(t, "scan", "experiment1", "--lab", "asterixdb", "--nodes", "3", "--data", dir, "--paths", filepath.Join(dir, "a"), "--explain")
-	if strings.Contains(said, "2 partitions") || !strings.Contains(said, "4 partitions") {
-		t.Errorf("three nodes: %s", said)
+	output := must(t, "scan", "experiment1", "--lab", "asterixdb", "--nodes", "3", "--data", dir, "--paths", filepath.Join(dir, "a"), "--explain")
+	if strings.Contains(output, "2 partitions") || !strings.Contains(output, "4 partitions") {
+		t.Errorf("three nodes: %s", output)
 	}
 }

@@ -41,12 +41,12 @@ func TestScanGoesOn(t *testing.T) {
 		t.Fatalf("%d samples, %v", len(before), err)
 	}
 	torn(t, filepath.Join(out, "events.jsonl"))
-	if status, _, said := barograph(t, append(args, "--seed", "2")...); status != fault.Failed || !strings.Contains(said, "of another command: scan experiment2") {
-		t.Errorf("another command: status %d, %s", status, said)
+	if status, _, output := barograph(t, append(args, "--seed", "2")...); status != fault.Failed || !strings.Contains(output, "of another command: scan experiment2") {
+		t.Errorf("another command: status %d, %s", status, output)
 	}
-	status, _, said := barograph(t, args...)
-	if status != 0 || !strings.Contains(said, "resuming "+out) {
-		t.Fatalf("status %d, %s", status, said)
+	status, _, output := barograph(t, args...)
+	if status != 0 || !strings.Contains(output, "resuming "+out) {
+		t.Fatalf("status %d, %s", status, output)
 	}
 	r, samples, err := run.Read(out)
 	if err != nil || r.Finished.IsZero() || len(samples) != 3*2*2*2 {
@@ -73,8 +73,8 @@ func TestScanGoesOn(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	if status, _, said := barograph(t, args...); status != fault.Failed || !strings.Contains(said, "already contains a run") {
-		t.Errorf("a whole run: status %d, %s", status, said)
+	if status, _, output := barograph(t, args...); status != fault.Failed || !strings.Contains(output, "already contains a run") {
+		t.Errorf("a whole run: status %d, %s", status, output)
 	}
 }
 
@@ -96,9 +96,9 @@ func TestScanServerDies(t *testing.T) {
 	dir, left := t.TempDir(), 1
 	engines := slices.Clone(all.Registry())
 	d, _ := engines.Find("duckdb")
-	whole := d.Open
+	intact := d.Open
 	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
-		e, err := whole(ctx, u, o)
+		e, err := intact(ctx, u, o)
 		if err == nil {
 			d := tables.DatabasesOf(e)
 			d.Star = mortal{d.Star, &left}
@@ -107,16 +107,16 @@ func TestScanServerDies(t *testing.T) {
 	}
 	out := filepath.Join(dir, "run")
 	scan := func() (int, string) {
-		var said strings.Builder
+		var output strings.Builder
 		args := []string{"scan", "experiment1", "--engine", "duckdb:" + filepath.Join(dir, "star.db"), "--data", starOf(t), "--paths", filepath.Join(dir, "a"), "--partitions", "1,2", "--reps", "1", "--query", "scan", "--out", out}
-		return execute(t.Context(), &env{stdin: strings.NewReader(""), stdout: &said, stderr: &said, engines: engines, args: args}), said.String()
+		return execute(t.Context(), &env{stdin: strings.NewReader(""), stdout: &output, stderr: &output, engines: engines, args: args}), output.String()
 	}
-	if status, said := scan(); status != fault.Unreachable || !strings.Contains(said, "INTERRUPTED") || !strings.Contains(said, "resume with the same command") {
-		t.Fatalf("status %d\n%s", status, said)
+	if status, output := scan(); status != fault.Unreachable || !strings.Contains(output, "INTERRUPTED") || !strings.Contains(output, "resume with the same command") {
+		t.Fatalf("status %d\n%s", status, output)
 	}
 	left = 9
-	if status, said := scan(); status != 0 || !strings.Contains(said, "resuming "+out+": 1 of 1 results are kept") {
-		t.Errorf("status %d\n%s", status, said)
+	if status, output := scan(); status != 0 || !strings.Contains(output, "resuming "+out+": 1 of 1 results are kept") {
+		t.Errorf("status %d\n%s", status, output)
 	}
 }
 
@@ -148,12 +148,12 @@ func TestMetResumes(t *testing.T) {
 	if err != nil || len(before.Archives) != 2 || before.Archives[1].Load == 0 {
 		t.Fatalf("%+v, %v", before, err)
 	}
-	if status, _, said := barograph(t, append(args, "--out", out, "--seed", "2")...); status != fault.Failed || !strings.Contains(said, "of another command: met ") {
-		t.Errorf("another command: status %d, %s", status, said)
+	if status, _, output := barograph(t, append(args, "--out", out, "--seed", "2")...); status != fault.Failed || !strings.Contains(output, "of another command: met ") {
+		t.Errorf("another command: status %d, %s", status, output)
 	}
-	status, _, said := barograph(t, append(args, "--out="+out)...)
-	if status != 0 || !strings.Contains(said, "resuming "+out) {
-		t.Fatalf("status %d, %s", status, said)
+	status, _, output := barograph(t, append(args, "--out="+out)...)
+	if status != 0 || !strings.Contains(output, "resuming "+out) {
+		t.Fatalf("status %d, %s", status, output)
 	}
 	r, samples, err := run.Read(out)
 	if err != nil || r.Finished.IsZero() || r.Reps != 3 || r.Archives[1].Load != before.Archives[1].Load || len(samples)%3 != 0 {
@@ -204,8 +204,8 @@ func TestMetSubsetsResume(t *testing.T) {
 	if first.Finished.IsZero() || len(timed) == 0 || !second.Finished.IsZero() || second.Archives[1].Load == 0 {
 		t.Fatalf("%d samples, %+v", len(timed), second)
 	}
-	if said := interrupt("results equal the reference", 1); !strings.Contains(said, "resuming "+filepath.Join(dir, "resumed", "x1")) { // of one copy, once more
-		t.Error(said)
+	if output := interrupt("results equal the reference", 1); !strings.Contains(output, "resuming "+filepath.Join(dir, "resumed", "x1")) { // of one copy, once more
+		t.Error(output)
 	}
 	must(t, command("resumed")...)
 	must(t, command("uninterrupted")...)

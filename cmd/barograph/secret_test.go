@@ -43,7 +43,7 @@ func searchFiles(t *testing.T, secret, dir string) (files int) {
 		files++
 		text, err := os.ReadFile(path)
 		if strings.Contains(string(text), secret) {
-			t.Errorf("%s holds the secret", path)
+			t.Errorf("%s contains the secret", path)
 		}
 		return err
 	})

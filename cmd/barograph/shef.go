@@ -92,6 +92,9 @@ func (d *shefDecode) run(c *cobra.Command, args []string) (err error) {
 	if !slices.Contains(export.GaugeFormats(), d.format) {
 		return usage(fault.Unknown("--format", d.format, export.GaugeFormats()))
 	}
+	if d.products && c.Flags().Changed("format") && d.format != "table" && d.format != "json" {
+		return fault.Misuse("--products", "has the formats table and json", "omit --products or --format "+d.format)
+	}
 	if d.format == "parquet" && d.out == "" && !d.products {
 		return fault.Misuse("--format parquet", "is binary", "name a file with --out")
 	}
@@ -116,7 +119,7 @@ func (d *shefDecode) run(c *cobra.Command, args []string) (err error) {
 	case "-":
 		d.problemLog = d.env.stderr
 	default:
-		f, createErr := os.Create(d.problems)
+		f, createErr := d.env.create("--problems", d.problems, inputs...)
 		if createErr != nil {
 			return createErr
 		}
@@ -134,16 +137,13 @@ func (d *shefDecode) run(c *cobra.Command, args []string) (err error) {
 	case d.out == "": // writeTo would buffer the values of a pipe
 		return write(d.env.stdout)
 	case d.immediate: // the file has each product when it arrives
-		if err := d.env.mayWrite("--out", d.out, inputs); err != nil {
-			return err
-		}
-		f, err := os.Create(d.out)
+		f, err := d.env.create("--out", d.out, inputs...)
 		if err != nil {
-			return writeError(d.out, "", err)
+			return err
 		}
 		return errors.Join(write(f), f.Close())
 	}
-	return d.env.writeTo(d.out, write, inputs...)
+	return d.env.writeTo("--out", d.out, write, inputs...)
 }
 
 // decode writes the values of texts, or the products, to w.
@@ -179,6 +179,9 @@ func (d *shefDecode) decode(ctx context.Context, w io.Writer, texts *formats.Tex
 // reads.
 func (e *env) mayWrite(flag, out string, inputs []string) error {
 	info, err := os.Stat(out)
+	if _, folderErr := os.Stat(filepath.Dir(out)); err != nil && folderErr != nil {
+		return writeError(flag, out, "cannot be written", folderErr)
+	}
 	if err != nil { // the file does not exist, or the command writes none
 		return nil //nolint:nilerr // the caller creates the file, and reports other errors
 	}
@@ -277,7 +280,7 @@ func (d *shefDecode) summary() error {
 	case a.Values+a.Nulls == 0:
 		err = errors.New("the input contains no value; check that it is SHEF")
 	case noValues && d.excluded > 0:
-		err = errors.New("the filters exclude every value; check --station, --pe, --ts, --since and --until")
+		err = errors.New("the filters exclude every value; check --station, --pe, --ts, --since, --until and --only-known")
 	default:
 		return nil
 	}
@@ -340,6 +343,9 @@ func (s *shefInput) read() (o shef.Options, err error) {
 			return o, err
 		}
 		*x.time = t.Unix()
+	}
+	if s.onlyKnown && s.stations == "" {
+		return o, fault.Misuse("--only-known", "needs --stations", "add --stations FILE, or omit --only-known")
 	}
 	if s.filter.From != 0 && s.filter.To != 0 && s.filter.To < s.filter.From {
 		return o, fault.Misuse("--until "+s.to, "is before --since "+s.from, "exchange them")

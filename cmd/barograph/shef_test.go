@@ -201,8 +201,8 @@ func TestOutputsKeepInputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		says string
-		args []string
+		message string
+		args    []string
 	}{
 		{"is one of the files to read", []string{"decode", at("a"), "--out", at("a")}},
 		{"is one of the files to read", []string{"decode", at("a"), "--out", at("link")}},
@@ -216,7 +216,7 @@ func TestOutputsKeepInputs(t *testing.T) {
 		{"is a folder or an archive", []string{"serve", "--spool", at("spool"), "--engine", "sqlite:" + at("x.db"), "--schema", "barograph", "--log-file", at("x.db")}},
 		{"is one of the files to read", []string{"serve", "--spool", at("spool"), "--engine", "sqlite:" + at("x.db"), "--schema", "barograph", "--stations", at("stations.csv"), "--log-file", at("stations.csv")}},
 	} {
-		if status, _, errs := barograph(t, append([]string{"shef"}, c.args...)...); status != 2 || !strings.Contains(errs, c.says) {
+		if status, _, errs := barograph(t, append([]string{"shef"}, c.args...)...); status != 2 || !strings.Contains(errs, c.message) {
 			t.Errorf("%v: status %d: %s", c.args, status, errs)
 		}
 	}
@@ -252,7 +252,7 @@ func TestOutputsKeepInputs(t *testing.T) {
 	}
 }
 
-// TestShefHints: a command that can do nothing says why, and what to do.
+// TestShefHints: a command that can do nothing reports why, and the cure.
 func TestShefHints(t *testing.T) {
 	dir := t.TempDir()
 	hello, values := filepath.Join(dir, "hello"), filepath.Join(dir, "values.csv")
@@ -262,9 +262,9 @@ func TestShefHints(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		status int
-		says   string
-		args   []string
+		status  int
+		message string
+		args    []string
 	}{
 		{4, "contains no product; check that it is SHEF", []string{"post", "--engine", "sqlite:" + filepath.Join(dir, "x.db"), "--schema", "barograph", "--make", hello}},
 		{2, "is not a WMO heading", []string{"encode", values, "--heading", "FOO"}},
@@ -273,7 +273,7 @@ func TestShefHints(t *testing.T) {
 		{2, "is before --since", []string{"decode", hello, "--since", "2026-11-20", "--until", "2026-11-19"}},
 		{0, "SRUS54 KLCH 101813", []string{"encode", values, "--heading", "SRUS54 KLCH 101813", "--awips", "RR1LCH"}},
 	} {
-		if status, out, errs := barograph(t, append([]string{"shef"}, c.args...)...); status != c.status || !strings.Contains(out+errs, c.says) {
+		if status, out, errs := barograph(t, append([]string{"shef"}, c.args...)...); status != c.status || !strings.Contains(out+errs, c.message) {
 			t.Errorf("%v: status %d: %s%s", c.args, status, out, errs)
 		}
 	}

@@ -153,11 +153,14 @@ leaves out a value that SHEF cannot express.`,
 			if s.options, err = s.input.read(); err != nil {
 				return err
 			}
+			if err := s.checkSchema(c); err != nil {
+				return err
+			}
 			inputs := s.inputFiles()
 			if texts, err := formats.NewTexts(c.Context(), args, e.stdin, nil); err == nil { // encode reports the error
 				inputs = append(inputs, texts.Paths...)
 			}
-			return e.writeTo(out, func(w io.Writer) error { return s.encode(c.Context(), w, args, heading, awips) }, inputs...)
+			return e.writeTo("--out", out, func(w io.Writer) error { return s.encode(c.Context(), w, args, heading, awips) }, inputs...)
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "file to write (default: standard output, except for parquet)")
@@ -203,30 +206,30 @@ func (s *gaugeSource) encode(ctx context.Context, w io.Writer, args []string, he
 // writeTo writes standard output, or a file that appears only when it is complete. An error with
 // status fault.Incomplete concerns the input, so writeTo keeps the file. writeTo follows links,
 // writes into pipes and devices, and refuses write-protected files, folders, archives and the inputs.
-func (e *env) writeTo(out string, write func(w io.Writer) error, inputs ...string) error {
+func (e *env) writeTo(flag, out string, write func(w io.Writer) error, inputs ...string) error {
 	if out == "" {
 		b := bufio.NewWriter(e.stdout)
 		return errors.Join(write(b), b.Flush())
 	}
-	if err := e.mayWrite("--out", out, inputs); err != nil {
+	if err := e.mayWrite(flag, out, inputs); err != nil {
 		return err
 	}
 	info, err := os.Stat(out)
 	switch {
 	case err != nil: // the file is new, or OpenFile below reports the error
 	case info.Mode().Perm()&0o200 == 0:
-		return writeError(out, "is write-protected", nil)
+		return writeError(flag, out, "is write-protected", nil)
 	case !info.Mode().IsRegular():
-		return writeInto(out, write)
+		return writeInto(flag, out, write)
 	default:
 		if out, err = filepath.EvalSymlinks(out); err != nil {
-			return writeError(out, "", err)
+			return writeError(flag, out, "cannot be written", err)
 		}
 	}
 	part := fmt.Sprintf(".%s.%d.part", filepath.Base(out), rand.Uint64()) //nolint:gosec // no secret
 	f, err := os.OpenFile(filepath.Join(filepath.Dir(out), part), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
-		return writeError(out, "", err)
+		return writeError(flag, out, "cannot be written", err)
 	}
 	err = write(f)
 	failed := err
@@ -242,17 +245,13 @@ func (e *env) writeTo(out string, write func(w io.Writer) error, inputs ...strin
 }
 
 // writeInto writes into an existing pipe or device instead of replacing it.
-func writeInto(out string, write func(w io.Writer) error) error {
+func writeInto(flag, out string, write func(w io.Writer) error) error {
 	f, err := os.OpenFile(out, os.O_WRONLY, 0)
 	if err != nil {
-		return writeError(out, "", err)
+		return writeError(flag, out, "cannot be written", err)
 	}
 	b := bufio.NewWriter(f)
 	return errors.Join(write(b), b.Flush(), f.Close())
-}
-
-func writeError(out, problem string, err error) error {
-	return &fault.Error{Setting: "--out " + out, Problem: problem, Err: err, Cure: "name a file that can be written"}
 }
 
 // exportFormats returns the formats of export.
@@ -285,7 +284,10 @@ complete. "barograph shef decode --format" writes the values of SHEF files.`,
 			if s.options, err = s.input.read(); err != nil {
 				return err
 			}
-			err = e.writeTo(out, func(w io.Writer) error {
+			if err := s.checkSchema(c); err != nil {
+				return err
+			}
+			err = e.writeTo("--out", out, func(w io.Writer) error {
 				values, err := export.NewGauges(w, to, e.csvCell, s.input.sites)
 				if err != nil {
 					return err

@@ -91,9 +91,9 @@ func TestShefExport(t *testing.T) {
 	}()
 	export(0, append(of, "--to", "csv", "--out", pipe)...)
 	export(0, append(of, "--to", "csv", "--out", link)...)
-	whole, err := os.ReadFile(target)
-	if through := <-read; err != nil || through != string(whole) || strings.Count(through, "\n") != 9 {
-		t.Errorf("%q by the pipe, %q by the link: %v", through, whole, err)
+	intact, err := os.ReadFile(target)
+	if through := <-read; err != nil || through != string(intact) || strings.Count(through, "\n") != 9 {
+		t.Errorf("%q by the pipe, %q by the link: %v", through, intact, err)
 	}
 	if out := export(1, append(of, "--to", "csv", "--out", fixed)...); !strings.Contains(out, "write-protected") {
 		t.Error(out)
@@ -120,8 +120,8 @@ func TestShefNothing(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		says string
-		args []string
+		message string
+		args    []string
 	}{
 		{"is empty", []string{"decode", empty}},
 		{"there is no value to write: the input contains no value; check that it is SHEF", []string{"decode", prose}},
@@ -129,7 +129,7 @@ func TestShefNothing(t *testing.T) {
 		{"is empty", []string{"encode", empty}},
 		{"no value to write", []string{"encode", head}},
 	} {
-		if status, _, errs := barograph(t, append([]string{"shef"}, c.args...)...); status != 4 || !strings.Contains(errs, c.says) {
+		if status, _, errs := barograph(t, append([]string{"shef"}, c.args...)...); status != 4 || !strings.Contains(errs, c.message) {
 			t.Errorf("%v: status %d: %s", c.args, status, errs)
 		}
 	}
@@ -148,7 +148,7 @@ func TestWrittenInPlace(t *testing.T) {
 		text, err := os.ReadFile(at("pipe"))
 		read <- fmt.Sprint(string(text), err)
 	}()
-	if err := errors.Join((&env{}).writeTo(at("link"), write), (&env{}).writeTo(at("pipe"), write)); err != nil {
+	if err := errors.Join((&env{}).writeTo("--out", at("link"), write), (&env{}).writeTo("--out", at("pipe"), write)); err != nil {
 		t.Fatal(err)
 	}
 	if got := <-read; got != "x<nil>" {
@@ -160,6 +160,6 @@ func TestWrittenInPlace(t *testing.T) {
 		}
 	}
 	if text, err := os.ReadFile(at("file")); err != nil || string(text) != "x" {
-		t.Errorf("the file behind the link holds %q, %v", text, err)
+		t.Errorf("the file behind the link has %q, %v", text, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
 	"os/signal"
@@ -38,7 +39,25 @@ type riverFlags struct {
 	tokensFile                                              string
 	createTables, archiveData, waitForDatabase, learnIngest bool
 	logFile                                                 river.LogFile
+	onlyIHFS                                                bool // the command has no flag --schema
 }
+
+// checkSchema refuses flags that apply only to the tables of the other --schema.
+func (p *riverFlags) checkSchema(c *cobra.Command) error {
+	schemas := map[string]string{
+		"apps-defaults": "ihfs", "archive-data": "ihfs", "learn-ingest": "ihfs", "design": "barograph", "make": "barograph",
+	}
+	for _, name := range slices.Sorted(maps.Keys(schemas)) {
+		other := schemas[name]
+		if f := c.Flags().Lookup(name); f != nil && f.Changed && p.schema != other && slices.Contains(riverSchemas(), p.schema) {
+			return fault.Misuse("--"+name, "applies only to --schema "+other, "add --schema "+other+", or omit --"+name)
+		}
+	}
+	return nil
+}
+
+// riverSchemas returns the values of --schema.
+func riverSchemas() []string { return []string{"ihfs", "barograph"} }
 
 // databaseFlags adds the flags that name a database's tables.
 func (p *riverFlags) databaseFlags(c *cobra.Command, what string) {
@@ -47,7 +66,7 @@ func (p *riverFlags) databaseFlags(c *cobra.Command, what string) {
 	f.StringVar(&p.schema, "schema", "ihfs", "ihfs: the tables of the Weather Service, which must exist; or barograph: those of \"barograph post\"")
 	f.StringVar(&p.design, "design", string(posts.Single), "with --schema barograph: rows of 96 or 24 values, or of one: "+join(posts.Designs()))
 	p.env.completeEngines(c, "db")
-	complete(c, "schema", func() []string { return []string{"ihfs", "barograph"} })
+	complete(c, "schema", riverSchemas)
 	complete(c, "design", func() []string { return toStrings(posts.Designs()) })
 }
 
@@ -100,10 +119,12 @@ func (p *riverFlags) open(ctx context.Context, policyNamed bool) (river.Poster, 
 	case p.schema == "barograph":
 		return p.openOwn(ctx, policy)
 	case p.schema != "ihfs":
-		return nil, usage(fault.Unknown("--schema", p.schema, []string{"ihfs", "barograph"}))
+		return nil, usage(fault.Unknown("--schema", p.schema, riverSchemas()))
 	}
 	d, _, err := p.env.engines.Parse(p.url)
-	if err == nil && d.Scheme != "postgres" {
+	if err == nil && d.Scheme != "postgres" && p.onlyIHFS {
+		err = fault.Misuse(fault.Redact(p.url), "is not a PostgreSQL database", "name the database of an IHFS: postgres://HOST/DATABASE")
+	} else if err == nil && d.Scheme != "postgres" {
 		err = fault.Misuse("--schema ihfs", "needs a PostgreSQL database", "write --engine postgres://HOST/DATABASE, or add --schema barograph")
 	}
 	if err != nil {
@@ -194,6 +215,9 @@ type postedTotal struct {
 }
 
 func (p *riverFlags) post(c *cobra.Command, args []string) (err error) {
+	if err := p.checkSchema(c); err != nil {
+		return err
+	}
 	in, err := p.readOptions()
 	if err != nil {
 		return err
@@ -304,6 +328,9 @@ line of JSON per product. --metrics serves Prometheus metrics at /metrics.`,
 func (p *riverFlags) serve(c *cobra.Command, s *river.Spool, listen string, args []string) (err error) {
 	if len(args) > 0 && args[0] != formats.Stdin {
 		return usage(fault.Misuse(args[0], "is not accepted", "put files into the folder of --spool, or write - for standard input"))
+	}
+	if err := p.checkSchema(c); err != nil {
+		return err
 	}
 	in, err := p.readOptions()
 	if err != nil {

@@ -224,9 +224,9 @@ func TestAdopt(t *testing.T) {
 	// Add METdbLoad's second load next to Barograph's, with METdbLoad's own numbering. It uses LOAD
 	// DATA without a list of columns, and finds existing headers by their texts.
 	client(t, server, "mariadb ${to[@]} mv_site < testdata/metdbload_second.sql")
-	beside := must(t, "adopt", site)
-	if !strings.Contains(beside, "4680  added since") || !strings.Contains(beside, "3744  duplicate record") {
-		t.Error(beside)
+	neighbor := must(t, "adopt", site)
+	if !strings.Contains(neighbor, "4680  added since") || !strings.Contains(neighbor, "3744  duplicate record") {
+		t.Error(neighbor)
 	}
 	if status, _, stderr := barograph(t, "load", filepath.Join(files, "stat2"), "--engine", server, "--design", "normalized", "--subset", "mv_site"); status != 0 {
 		t.Errorf("files that are loaded: %d %s", status, stderr)

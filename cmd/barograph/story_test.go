@@ -49,13 +49,13 @@ func TestStory(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for says, n := range map[string]int{
+	for message, n := range map[string]int{
 		" results equal the reference": 5, " is intact: ": 2, "plot written to ": 3, "(in the archive already), 0 failed": 2,
 		"VOID: second used other data": 1, "$ barograph ask 'first/cases.yaml#": 1,
 		"IS NOT INTACT": 0, "no record of subset": 0, "warning: other": 0, "has none": 0,
 	} {
-		if got := strings.Count(out, says); got != n*each {
-			t.Errorf("%q occurs %d times, not %d", says, got, n*each)
+		if got := strings.Count(out, message); got != n*each {
+			t.Errorf("%q occurs %d times, not %d", message, got, n*each)
 		}
 	}
 	if t.Failed() {

@@ -5,7 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
+	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -65,6 +68,7 @@ recorded: 848, 16,960, 28,718, 28,718, 2,168, 28,718 and 28,718.`,
 	formerly(c, "from", "since")
 	untilFlag(c, &to, "last valid day (default: the first)")
 	c.Flags().Float64Var(&v.Scale, "scale", 1, "factor for the number of days")
+	positive(c, "scale")
 	c.Flags().StringSliceVar(&v.Models, "models", nil, "gfs, ecm (default: both)")
 	c.Flags().StringSliceVar(&v.StatTypes, "stattypes", nil, "anom, pres, sfc, grid2obs (default: all)")
 	c.Flags().StringVar(&v.Preset, "preset", "", "seed: the data of the seven cases; quickstart: the same and some days of a "+
@@ -103,6 +107,9 @@ func parseDays(from, to string, preset bool) (a, b time.Time, err error) {
 	if from == "" && preset {
 		return a, b, nil
 	}
+	if from == "" {
+		return a, b, fault.Misuse("--since", "is missing", "write the first day, for example --since 2019-01-01, or a --preset")
+	}
 	first, err := question.ParseTime(from)
 	if err != nil {
 		return a, b, fmt.Errorf("--since: %w", err)
@@ -137,11 +144,36 @@ func (e *env) writeSynthetic(ctx context.Context, out string, files []synth.File
 	t := time.Since(start).Seconds()
 	bar.finish("making data", fmt.Sprintf("%s, %s, %s, %.0f MB/s", run.CountOf(s.Files, "file"), run.CountOf(int(s.Lines), "line"),
 		humanize.BytesN(uint64(s.Bytes), 3), float64(s.Bytes)/1e6/t))
+	e.warnOfOthers(out, files)
 	result := map[string]any{"out": out, "files": s.Files, "lines": s.Lines, "bytes": s.Bytes, "digest": s.Digest, "seconds": t}
 	return e.print(result, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%s: %d files, %d lines, %d bytes, digest %s\n", out, s.Files, s.Lines, s.Bytes, s.Digest)
 		return err
 	})
+}
+
+// warnOfOthers reports files in the folders of synthetic files that have another origin: a reader of the folder reads
+// them too.
+func (e *env) warnOfOthers(out string, files []synth.FileSpec) {
+	written, folders := map[string]bool{}, map[string]bool{}
+	for _, f := range files {
+		path := filepath.Join(out, filepath.FromSlash(f.Path))
+		top, _, _ := strings.Cut(f.Path, "/")
+		written[path], folders[filepath.Join(out, top)] = true, true
+	}
+	others := 0
+	for folder := range folders {
+		_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error { // what it cannot read has no warning
+			if err == nil && !d.IsDir() && !written[path] {
+				others++
+			}
+			return nil
+		})
+	}
+	if others > 0 {
+		e.info(fmt.Sprintf("warning: %s also has %s from before; to read only the new files, write them into another folder",
+			fault.Name(out), run.CountOf(others, "file")))
+	}
 }
 
 // feedFlags describe a synthetic feed of SHEF products.
@@ -167,11 +199,11 @@ func (f *feedFlags) add(c *cobra.Command) {
 // make checks the flags and prepares the feed.
 func (f *feedFlags) make() (*synth.Feed, error) {
 	if f.from != "" {
-		t, err := time.Parse(time.DateOnly, f.from)
+		t, err := parseTime("--since", f.from)
 		if err != nil {
-			return nil, usage(err)
+			return nil, err
 		}
-		f.feed.From = t
+		f.feed.From = t.UTC().Truncate(24 * time.Hour)
 	}
 	if f.liveDays > 0 {
 		f.feed.PerDay = cmp.Or(f.feed.PerDay, synth.LiveMessages)

@@ -15,7 +15,6 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/internal/lists"
-	"github.com/barograph/barograph/results/run"
 
 	"github.com/spf13/cobra"
 )
@@ -40,6 +39,9 @@ line. Without URL it verifies the archive that the environment variable BAROGRAP
 			if err != nil {
 				return err
 			}
+			if prune && len(files) > 0 {
+				return fault.Misuse("--prune", "accepts no files", "omit "+strings.Join(files, " "))
+			}
 			if prune {
 				return e.prune(c.Context(), url, subset, last.keeps(), force, dryRun)
 			}
@@ -62,6 +64,7 @@ line. Without URL it verifies the archive that the environment variable BAROGRAP
 	f.BoolVar(&dryRun, "dry-run", false, "with --prune: change nothing, and list what would be accepted")
 	f.StringVar(&salvage, "salvage", "", "URL of a new archive: copy every readable record into it, and list what is missing")
 	f.StringVar(&subset, "subset", "", "verify only this subset (default: all)")
+	c.MarkFlagsMutuallyExclusive("prune", "salvage")
 	return c
 }
 
@@ -88,7 +91,7 @@ func newVerdict(url string, n design.Name, subset string, v *load.VerifyResult) 
 }
 
 func (e *env) verify(ctx context.Context, url, only string, args []string, keepLast bool) error {
-	files, err := e.expand(args)
+	files, err := e.filesOfArchive(args)
 	if err != nil {
 		return err
 	}
@@ -144,6 +147,7 @@ var errDryRun = errors.New("nothing is written")
 // continues with the others.
 func (e *env) prune(ctx context.Context, url, only string, keepLast, force, dryRun bool) error {
 	var refused error
+	var all []pruneReport
 	prune := func(n design.Name, a archive.Archive, subset string) error {
 		p, err := load.Prune(ctx, a, subset, keepLast, func(p *load.PruneResult) (err error) {
 			if !force {
@@ -167,15 +171,12 @@ func (e *env) prune(ctx context.Context, url, only string, keepLast, force, dryR
 		if errors.Is(err, errDryRun) {
 			err = nil
 		}
-		fmt.Fprintf(e.stdout, "%s, design %s, subset %s: %d of %d records are missing, and %s forgotten with %s\n",
-			fault.Redact(url), n, subset, p.Lost, p.Total, verb, run.CountOf(len(p.Files), "file"))
-		for _, m := range p.Files {
-			fmt.Fprintln(e.stdout, "  "+fault.Name(m.Path))
-		}
+		all = append(all, pruneReport{fault.Redact(url), n, subset, p.Lost, p.Total, verb == "are", pathsOf(p.Files), verb})
 		refused = errors.Join(refused, err)
 		return nil
 	}
-	return errors.Join(e.eachSubset(ctx, url, only, engine.Options{ReadOnly: dryRun}, prune), refused)
+	err := e.eachSubset(ctx, url, only, engine.Options{ReadOnly: dryRun}, prune)
+	return errors.Join(err, e.printPruned(all), refused)
 }
 
 // printVerdicts prints the verdicts. It returns an error if an archive is damaged, or if its load has not finished.

@@ -69,7 +69,7 @@ func TestWatch(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	watch := func(do func(says *heard)) (out string, says string) {
+	watch := func(do func(message *heard)) (out string, message string) {
 		ctx, stop := context.WithCancel(t.Context())
 		var stdout, stderr heard
 		ended := make(chan int)
@@ -83,29 +83,29 @@ func TestWatch(t *testing.T) {
 		}
 		return stdout.text.String(), stderr.text.String()
 	}
-	out, _ := watch(func(says *heard) {
-		says.wait(t, "watching", 1)
+	out, _ := watch(func(message *heard) {
+		message.wait(t, "watching", 1)
 		put("one.vsdb", files[0], "")
 		put("two.tmp", files[1], "")
-		says.wait(t, "1 file loaded", 1)
+		message.wait(t, "1 file loaded", 1)
 		if err := os.MkdirAll(filepath.Join(dir, "sub"), 0o750); err != nil {
 			t.Fatal(err)
 		}
 		put("sub/three.part", files[2], "sub/three.vsdb")
-		says.wait(t, "1 file loaded", 2)
+		message.wait(t, "1 file loaded", 2)
 	})
 	if !strings.Contains(out, "2 loads, 2 files loaded, 0 skipped, 0 failed") {
 		t.Error(out)
 	}
-	out, _ = watch(func(says *heard) { says.wait(t, "0 files loaded, 2 skipped", 1) })
+	out, _ = watch(func(message *heard) { message.wait(t, "0 files loaded, 2 skipped", 1) })
 	if !strings.Contains(out, "1 load, 0 files loaded, 2 skipped") {
 		t.Error(out)
 	}
 	if out := must(t, "verify", url); !strings.Contains(out, "is intact") {
 		t.Error(out)
 	}
-	if status, _, says := barograph(t, "load", "--watch", filepath.Join(dir, "none"), "--engine", url); status != 1 || !strings.Contains(says, "cannot be watched") {
-		t.Errorf("status %d: %s", status, says)
+	if status, _, message := barograph(t, "load", "--watch", filepath.Join(dir, "none"), "--engine", url); status != 1 || !strings.Contains(message, "cannot be watched") {
+		t.Errorf("status %d: %s", status, message)
 	}
 }
 
@@ -150,15 +150,15 @@ func TestRetain(t *testing.T) {
 	for _, url := range []string{"duckdb:" + filepath.Join(t.TempDir(), "a.db"), "pebble:" + filepath.Join(t.TempDir(), "a.pebble")} {
 		must(t, "load", dir, "--engine", url)
 		retain := []string{"load", dir, "--engine", url, "--retain", "1d"}
-		status, out, says := barograph(t, retain...)
-		if status != 4 || !strings.Contains(out, "not removed") || !strings.Contains(says, "--retain 1d: nothing was removed") ||
-			!strings.Contains(says, "--dry-run; then add --force") {
-			t.Errorf("status %d: %s%s", status, out, says)
+		status, out, message := barograph(t, retain...)
+		if status != 4 || !strings.Contains(out, "not removed") || !strings.Contains(message, "--retain 1d: nothing was removed") ||
+			!strings.Contains(message, "--dry-run; then add --force") {
+			t.Errorf("status %d: %s%s", status, out, message)
 		}
-		status, out, says = barograph(t, append(retain, "--dry-run")...)
-		if status != 4 || !strings.Contains(out, "would remove") || !strings.Contains(says, "would be refused") ||
-			strings.Contains(says, "--dry-run") {
-			t.Errorf("status %d: %s%s", status, out, says)
+		status, out, message = barograph(t, append(retain, "--dry-run")...)
+		if status != 4 || !strings.Contains(out, "would remove") || !strings.Contains(message, "would be refused") ||
+			strings.Contains(message, "--dry-run") {
+			t.Errorf("status %d: %s%s", status, out, message)
 		}
 		out = must(t, append(retain, "--force")...)
 		if !strings.Contains(out, "fcst_valid_beg before") || !strings.Contains(out, "12 skipped") {
@@ -171,8 +171,8 @@ func TestRetain(t *testing.T) {
 			t.Error(out)
 		}
 	}
-	if status, _, says := barograph(t, "load", dir, "--engine", "dry:", "--retain", "many"); status != 2 || !strings.Contains(says, "400d") {
-		t.Errorf("status %d: %s", status, says)
+	if status, _, message := barograph(t, "load", dir, "--engine", "dry:", "--retain", "many"); status != 2 || !strings.Contains(message, "400d") {
+		t.Errorf("status %d: %s", status, message)
 	}
 }
 
@@ -220,17 +220,17 @@ func TestHolder(t *testing.T) {
 	}
 	mine := (&env{args: []string{"load", "x"}}).loadingProcess()
 	note(mine)
-	status, _, says := barograph(t, "load", data, "--engine", url, "--wait", "0s")
-	if status != 5 || !strings.Contains(says, fmt.Sprintf("is being loaded by process %d of host %s since ", mine.PID, mine.Host)) || !strings.Contains(says, "barograph load x") {
-		t.Errorf("status %d: %s", status, says)
+	status, _, message := barograph(t, "load", data, "--engine", url, "--wait", "0s")
+	if status != 5 || !strings.Contains(message, fmt.Sprintf("is being loaded by process %d of host %s since ", mine.PID, mine.Host)) || !strings.Contains(message, "barograph load x") {
+		t.Errorf("status %d: %s", status, message)
 	}
 	go func() { // the other load finishes a little later
 		time.Sleep(300 * time.Millisecond)
 		os.Remove(file)
 	}()
-	status, _, says = barograph(t, "load", data, "--engine", url, "--wait", "1m")
-	if status != 0 || strings.Count(says, "load waits for up to 1m0s (--wait)") != 1 || !strings.Contains(says, "is being loaded by process") {
-		t.Errorf("a load that waits: status %d: %s", status, says)
+	status, _, message = barograph(t, "load", data, "--engine", url, "--wait", "1m")
+	if status != 0 || strings.Count(message, "load waits for up to 1m0s (--wait)") != 1 || !strings.Contains(message, "is being loaded by process") {
+		t.Errorf("a load that waits: status %d: %s", status, message)
 	}
 	mine.Since = mine.Since.Add(-24 * time.Hour) // a former process with this number, which has ended
 	note(mine)
@@ -257,8 +257,8 @@ func TestSecondLoadKeepsTheArchive(t *testing.T) {
 		}
 		free()
 	}()
-	if status, out, says := barograph(t, "load", data, "--engine", "sqlite:"+path); status != 0 || !strings.Contains(out, "0 loaded, 3 skipped") {
-		t.Errorf("status %d: %s%s", status, out, says)
+	if status, out, message := barograph(t, "load", data, "--engine", "sqlite:"+path); status != 0 || !strings.Contains(out, "0 loaded, 3 skipped") {
+		t.Errorf("status %d: %s%s", status, out, message)
 	}
 	must(t, "verify", "sqlite:"+path)
 }
@@ -288,11 +288,11 @@ func TestInterruptedLoad(t *testing.T) {
 	if err = errors.Join(err, l.Close(), a.Close(), e.Close()); err != nil {
 		t.Fatal(err)
 	}
-	says := "is incomplete, because its load was interrupted"
-	if status, out, stderr := barograph(t, "verify", url); status != fault.Incomplete || !strings.Contains(out, "is intact") || !strings.Contains(out, says) || !strings.Contains(out, "run the same command again: barograph load x") || !strings.Contains(stderr, "has not finished") {
+	message := "is incomplete, because its load was interrupted"
+	if status, out, stderr := barograph(t, "verify", url); status != fault.Incomplete || !strings.Contains(out, "is intact") || !strings.Contains(out, message) || !strings.Contains(out, "run the same command again: barograph load x") || !strings.Contains(stderr, "has not finished") {
 		t.Errorf("status %d: %s%s", status, out, stderr)
 	}
-	if out := must(t, "show", url); !strings.Contains(out, says) {
+	if out := must(t, "show", url); !strings.Contains(out, message) {
 		t.Error(out)
 	}
 }

@@ -24,10 +24,10 @@ func TestWhereNamesValuesWithCommas(t *testing.T) {
 	url := "sqlite:" + filepath.Join(dir, "a.db")
 	must(t, "load", dir, "--engine", url)
 	for _, c := range []struct {
-		where  []string
-		levels string // of the rows; "" = it is refused
-		status int
-		says   string
+		where   []string
+		levels  string // of the rows; "" = it is refused
+		status  int
+		message string
 	}{
 		{[]string{`fcst_lev=0\,*\,*`}, "0,*,*", 0, ""},
 		{[]string{`fcst_lev=0\,*\,*`, `fcst_lev=1\,*\,*`, "fcst_lev=P500"}, "0,*,* 1,*,* P500", 0, ""},
@@ -53,7 +53,7 @@ func TestWhereNamesValuesWithCommas(t *testing.T) {
 				levels = append(levels, row[len(row)-1])
 			}
 		}
-		if got := strings.Join(levels, " "); status != c.status || got != c.levels || !strings.Contains(stderr, c.says) {
+		if got := strings.Join(levels, " "); status != c.status || got != c.levels || !strings.Contains(stderr, c.message) {
 			t.Errorf("%q: status %d, levels %q, want %d, %q\n%s%s", c.where, status, got, c.status, c.levels, out, stderr)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"math"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -66,6 +65,7 @@ func (f *ycsbFlags) flags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.scripts, "ddl", nil, "SQL file, or ENGINE=FILE, that creates the table")
 	c.Flags().Float64Var(&f.target, "target", 0, "operations per second over all threads; 0 = no limit")
 	c.Flags().StringVar(&f.rate, "rate", "", "several rates in turn, instead of --target: 500/s@30s,1000/s@30s")
+	c.MarkFlagsMutuallyExclusive("target", "rate")
 	c.Flags().BoolVar(&f.verify, "verify", false, "derive values from key and field, and check each value read (dataintegrity=true); also load the table with --verify")
 	c.Flags().BoolVarP(&f.status, "status", "s", false, "print progress to stderr")
 	c.Flags().StringVar(&f.labDir, "lab-dir", engine.LabDir(), "folder of \"lab up\"; the run records the settings of its servers")
@@ -217,12 +217,8 @@ func (f *ycsbFlags) properties(c *cobra.Command, further ...ycsb.Properties) (yc
 	return all, nil
 }
 
-// checkFaultFlags refuses an empty --fault, and --fault-command without --fault. Without both --fault and --history a
-// run has no extra clients.
+// checkFaultFlags refuses --fault-command without --fault. Without both --fault and --history a run has no extra clients.
 func (f *ycsbFlags) checkFaultFlags(c *cobra.Command) error {
-	if f.faults == "" && c.Flags().Changed("fault") {
-		return fault.Misuse("--fault", "is empty", "write for example kill:node2@20s,restart@40s, or omit it")
-	}
 	if f.faults == "" && !c.Flags().Changed("history") {
 		f.historyClients = 0
 	}
@@ -271,6 +267,9 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 		return err
 	}
 	if err := f.checkFaultFlags(c); err != nil {
+		return err
+	}
+	if err := e.mayWrite("--raw", f.raw, nil); err != nil {
 		return err
 	}
 	e.warnOfProperties(config, "")
@@ -397,15 +396,13 @@ func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, s run.Sample) (err error) 
 		fmt.Fprintf(e.stderr, "barograph: the first problem occurred after about %d operations\n", r.Seen)
 	}
 	to := e.stdout
-	refused := e.mayWrite("exportfile", r.Config.ExportFile, nil) // after an error the results go to standard output
-	defer func() { err = errors.Join(err, refused) }()
-	if name := r.Config.ExportFile; name != "" && refused == nil {
-		file, err := os.Create(name)
-		if err != nil {
-			return err
+	if name := r.Config.ExportFile; name != "" {
+		file, refused := e.create("exportfile", name) // after an error the results go to standard output
+		defer func() { err = errors.Join(err, refused) }()
+		if refused == nil {
+			defer func() { err = errors.Join(err, file.Close()) }()
+			to = file
 		}
-		defer func() { err = errors.Join(err, file.Close()) }()
-		to = file
 	}
 	if r.Config.HdrFiles {
 		if err := r.WriteLogs(); err != nil {

@@ -56,7 +56,7 @@ func quickServer(t *testing.T, scheme string) {
 		quick = quick[:1]
 	}
 	if !slices.Contains(quick, scheme) && !enginetest.Nightly() {
-		t.Skip("NOT TESTED by day: whole commands against " + scheme + "; set " + enginetest.EnvSoak + "=1")
+		t.Skip("NOT TESTED by day: complete commands against " + scheme + "; set " + enginetest.EnvSoak + "=1")
 	}
 }
 
@@ -454,7 +454,7 @@ func TestYCSBFaultCommand(t *testing.T) {
 	}
 	page, err := os.ReadFile(filepath.Join(out, "report.html"))
 	if err != nil || !strings.Contains(string(page), "What a fault costs") || !strings.Contains(string(page), "kill:node2@1s") {
-		t.Errorf("the page does not tell of the fault: %v", err)
+		t.Errorf("the page does not show the fault: %v", err)
 	}
 	if histories, _ := filepath.Glob(filepath.Join(out, "histories", "*.jsonl.gz")); len(histories) != 1 {
 		t.Errorf("%v", histories)

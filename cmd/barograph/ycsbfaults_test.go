@@ -29,24 +29,24 @@ func faultyLab(t *testing.T, scheme string, o lab.Options) (labs, url string) {
 
 // suffered runs a workload on a loaded table during faults, and returns the exit status, the output
 // and the sample.
-func suffered(t *testing.T, labs, url, faults, seconds string, further ...string) (code int, said string, s run.Sample) {
+func suffered(t *testing.T, labs, url, faults, seconds string, further ...string) (code int, output string, s run.Sample) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "run")
 	args := append([]string{
 		"ycsb", "run", "--engine", url, "--lab-dir", labs, "-P", "workloada", "-p", "recordcount=200", "-p", "maxexecutiontime=" + seconds,
 		"--threads", "4", "--target", "100", "--fault", faults, "--out", out,
 	}, further...)
-	code, _, said = barograph(t, args...)
+	code, _, output = barograph(t, args...)
 	_, samples, err := run.Read(out)
 	if err != nil || len(samples) != 1 || samples[0].Fault == nil {
-		t.Fatalf("status %d: %+v, %v\n%s", code, samples, err, said)
+		t.Fatalf("status %d: %+v, %v\n%s", code, samples, err, output)
 	}
 	for _, m := range samples[0].Fault.Moments {
 		if m.Problem != "" {
 			t.Errorf("%s: %s", m.Command, m.Problem)
 		}
 	}
-	return code, said, samples[0]
+	return code, output, samples[0]
 }
 
 // broken lists the promises of a history that were violated.
@@ -75,14 +75,14 @@ func TestYCSBFaults(t *testing.T) {
 		} else {
 			t.Logf("NOT TESTED: a full disk, and a power failure: %v", frail)
 		}
-		code, said, s := suffered(t, labs, url, faults, seconds)
+		code, output, s := suffered(t, labs, url, faults, seconds)
 		if code != 0 && code != fault.Incomplete || s.Verdict != run.Equal || broken(s) != nil || len(s.Fault.Moments) != strings.Count(faults, "@") {
-			t.Fatalf("status %d, %s, broken %v, %+v\n%s", code, s.Verdict, broken(s), s.Fault, said)
+			t.Fatalf("status %d, %s, broken %v, %+v\n%s", code, s.Verdict, broken(s), s.Fault, output)
 		}
 		if late := s.Measured().Response.Max; late.Milliseconds() < 100 {
 			t.Errorf("the slowest answer took %s", late)
 		}
-		t.Log(said)
+		t.Log(output)
 	})
 	t.Run("never flushed", func(t *testing.T) {
 		t.Parallel()
@@ -91,15 +91,15 @@ func TestYCSBFaults(t *testing.T) {
 		}
 		labs, url := faultyLab(t, "valkey", lab.Options{Profile: "tuned", Frail: true, Settings: map[string]string{"appendfsync": "no"}})
 		must(t, "ycsb", "load", "--engine", url, "-P", "workloada", "-p", "recordcount=200")
-		code, said, s := suffered(t, labs, url, "kill@1s,restart@1500ms", "3")
+		code, output, s := suffered(t, labs, url, "kill@1s,restart@1500ms", "3")
 		if code != 0 && code != fault.Incomplete || s.Verdict != run.Equal || broken(s) != nil {
-			t.Errorf("kill -9: status %d, %s, broken %v\n%s", code, s.Verdict, broken(s), said)
+			t.Errorf("kill -9: status %d, %s, broken %v\n%s", code, s.Verdict, broken(s), output)
 		}
-		code, said, s = suffered(t, labs, url, "power-off@2s,power-on@2500ms", "4")
+		code, output, s = suffered(t, labs, url, "power-off@2s,power-on@2500ms", "4")
 		if code == 0 || !slices.Contains(broken(s), string(engine.NoLostWrites)) {
-			t.Errorf("power off: status %d, broken %v\n%s", code, broken(s), said)
+			t.Errorf("power off: status %d, broken %v\n%s", code, broken(s), output)
 		}
-		t.Log(said)
+		t.Log(output)
 	})
 }
 
@@ -132,18 +132,18 @@ func TestYCSBTransfers(t *testing.T) {
 			labs, url := faultyLab(t, scheme, lab.Options{})
 			few := []string{"-P", "transfers", "-p", "recordcount=20"}
 			must(t, slices.Concat([]string{"ycsb", "load", "--engine", url}, few)...)
-			code, said, s := suffered(t, labs, url, "kill@1s,restart@2s", "6", slices.Concat([]string{"--history", "0", "--target", "400", "-p", "operationcount=0"}, few)...)
+			code, output, s := suffered(t, labs, url, "kill@1s,restart@2s", "6", slices.Concat([]string{"--history", "0", "--target", "400", "-p", "operationcount=0"}, few)...)
 			x := s.Transfers
-			if code != fault.Incomplete || s.Verdict != run.Equal || !strings.Contains(said, "without service") || x == nil || x.Problem() != "" || x.Aborted == 0 || x.Moved == 0 {
-				t.Fatalf("status %d, %s, %+v\n%s", code, s.Verdict, x, said)
+			if code != fault.Incomplete || s.Verdict != run.Equal || !strings.Contains(output, "without service") || x == nil || x.Problem() != "" || x.Aborted == 0 || x.Moved == 0 {
+				t.Fatalf("status %d, %s, %+v\n%s", code, s.Verdict, x, output)
 			}
 			if got := strings.TrimSpace(sum(t, url)); got != "20000" {
 				t.Errorf("the server's own client sums up %s", got)
 			}
-			t.Logf("%+v: %s", x, said)
-			code, _, said = barograph(t, slices.Concat([]string{"ycsb", "run", "--engine", url}, few, []string{"-p", "isolation=read-committed", "--threads", "8", "-p", "operationcount=2000"})...)
-			if code != fault.Differs || !strings.Contains(said, "at isolation read-committed the sum of all balances is") {
-				t.Errorf("read-committed: status %d\n%s", code, said)
+			t.Logf("%+v: %s", x, output)
+			code, _, output = barograph(t, slices.Concat([]string{"ycsb", "run", "--engine", url}, few, []string{"-p", "isolation=read-committed", "--threads", "8", "-p", "operationcount=2000"})...)
+			if code != fault.Differs || !strings.Contains(output, "at isolation read-committed the sum of all balances is") {
+				t.Errorf("read-committed: status %d\n%s", code, output)
 			}
 		})
 	}
@@ -159,9 +159,9 @@ func TestYCSBFailover(t *testing.T) {
 			t.Parallel()
 			labs, url := faultyLab(t, scheme, lab.Options{})
 			must(t, "ycsb", "load", "--engine", url, "-P", "workloada", "-p", "recordcount=200")
-			code, said, s := suffered(t, labs, url, "kill@1s,restart@2s", "6", "--history", "0", "-p", "readproportion=0.5", "-p", "updateproportion=0", "-p", "insertproportion=0.5")
-			if code != fault.Incomplete || s.Verdict != run.Equal || !strings.Contains(said, "without service") {
-				t.Fatalf("status %d, %s\n%s", code, s.Verdict, said)
+			code, output, s := suffered(t, labs, url, "kill@1s,restart@2s", "6", "--history", "0", "-p", "readproportion=0.5", "-p", "updateproportion=0", "-p", "insertproportion=0.5")
+			if code != fault.Incomplete || s.Verdict != run.Equal || !strings.Contains(output, "without service") {
+				t.Fatalf("status %d, %s\n%s", code, s.Verdict, output)
 			}
 			inserted, failed := int64(0), int64(0)
 			for _, g := range s.Measured().Groups {
@@ -176,7 +176,7 @@ func TestYCSBFailover(t *testing.T) {
 			if err != nil || inserted == 0 || rows < 200+inserted || rows > 200+inserted+failed {
 				t.Errorf("%d rows of 200 that were loaded, %d inserts that counted and %d that failed, %v", rows, inserted, failed, err)
 			}
-			t.Logf("%d rows = 200 + %d inserts, %d failed: %s", rows, inserted, failed, said)
+			t.Logf("%d rows = 200 + %d inserts, %d failed: %s", rows, inserted, failed, output)
 		})
 	}
 }

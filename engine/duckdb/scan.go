@@ -210,7 +210,8 @@ func (t *star) partition(ctx context.Context, c *conn, facts []string) (files []
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(staging)) }() // removes the links, not their targets
 	for i, folder := range folders {
-		if err := os.Symlink(folder, filepath.Join(staging, "piece="+strconv.Itoa(i))); err != nil {
+		target, err := filepath.Abs(folder) // the system resolves a relative target from the folder of the link
+		if err = errors.Join(err, os.Symlink(target, filepath.Join(staging, "piece="+strconv.Itoa(i)))); err != nil {
 			return nil, err
 		}
 	}

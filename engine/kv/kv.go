@@ -122,7 +122,7 @@ func (t *Table) Choose(d engine.Driver) error {
 		t.Layout = layouts[0]
 	}
 	if !slices.Contains(layouts, t.Layout) {
-		return fmt.Errorf("%s has the layouts %v, not %s: %w", d.Scheme, layouts, t.Layout, engine.ErrNoDesign)
+		return fault.NotOffered("--layout", t.Layout, layouts, d.Scheme)
 	}
 	if err := t.CheckDDL(d); err != nil {
 		return err

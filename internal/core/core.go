@@ -21,7 +21,7 @@ var folders = []string{ //nolint:gochecknoglobals // a constant table
 // files are satellites in folders of the core.
 var files = []*regexp.Regexp{ //nolint:gochecknoglobals // a constant table
 	regexp.MustCompile(`^engine/(\w+/)?(kv\w*|pipeline|posts?|post(driver|layout|plan|read|texts)|scan|own|lake|salvage|abilities|server|cluster)\.go$`),
-	regexp.MustCompile(`^cmd/barograph/(agent|coldstart|diff|faults|growth|httpserver|lab|lake|metrics|own|post|publish|salvage|scan|serve|shef\w*|synth|ycsb\w*)\.go$`),
+	regexp.MustCompile(`^cmd/barograph/(agent|coldstart|diff|faults|growth|httpserver|lab|lake|metrics|mistakes|own|post|publish|salvage|scan|serve|shef\w*|synth|ycsb\w*)\.go$`),
 	regexp.MustCompile(`^results/report/(bottleneck|checked|cost|days|faults|forms|lake|nodes|own|points\w*|post\w*|projection|ramp|repeats|scan|sessions|transfers)\.go$`),
 	regexp.MustCompile(`^archive/load/salvage\.go$`),
 	regexp.MustCompile(`^query/export/(read)?gauges\.go$`),

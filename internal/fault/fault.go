@@ -42,7 +42,7 @@ type Class string
 func (c Class) Error() string { return string(c) }
 
 // predicate is the verb of a problem whose subject is the file or setting before it.
-var predicate = regexp.MustCompile(`^(is|are|has|have|holds?|names?|needs?|cannot|does|do|was|were|takes?|can|must|would|lacks?|comes?|ends|gives?|reports?|contains?|starts?|allows?|offers?|runs?|accepts?|appl(?:y|ies)|works?|replaces?|searches|exists?|declares?|differs?) `)
+var predicate = regexp.MustCompile(`^(is|are|has|have|holds?|names?|needs?|cannot|does|do|was|were|takes?|can|must|would|lacks?|comes?|ends|gives?|reports?|contains?|starts?|allows?|offers?|runs?|accepts?|appl(?:y|ies)|works?|replaces?|searches|exists?|declares?|differs?|already|and|belongs?|describes?|occurs?|writes?) `)
 
 // Error prints "file:line: setting: problem: cause; cure". It omits empty fields, and the colon
 // before a problem that is the predicate of a sentence.

@@ -242,7 +242,7 @@ func (d *LazyCurves) addSeries() error {
 	case d.Series == nil && d.Baseline == "": // no row is of a curve that the drawing names
 		return ErrNoRecords
 	case d.Series == nil:
-		return &fault.Status{Code: fault.Usage, Err: fault.Unknown("minus", d.Baseline, d.c.names)}
+		return &fault.Status{Code: fault.Usage, Err: fault.Unknown("baseline (minus or --scorecard)", d.Baseline, d.c.names)}
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ type csvReader struct {
 	sum       hash.Hash    // of the stored bytes, before gzip is decoded
 	lines     lineCounter
 	delimiter byte
-	head      []string // names of the columns; nil until the first line has been read
+	head      []string // fields of the first line, "" for a column without a name; nil until the line has been read
 	line      int      // first line of the record that next returned
 	nextLine  int      // first line of the next record
 
@@ -122,16 +122,19 @@ func (r *csvReader) readHead() error {
 	if errors.Is(err, io.EOF) {
 		return &fault.Error{File: r.path, Problem: "is empty", Cure: "write the names of the columns into its first line"}
 	}
-	if r.line > 1 || slices.ContainsFunc(fields, func(f []byte) bool { return len(f) == 0 }) {
+	if err != nil {
+		return err
+	}
+	if r.line > 1 || !slices.ContainsFunc(fields, func(f []byte) bool { return len(f) > 0 }) {
 		return &fault.Error{
-			File: r.path, Line: 1, Problem: "does not name every column",
-			Cure: "write a name for each column into this line, and delete empty lines before it",
+			File: r.path, Line: 1, Problem: "names no column",
+			Cure: "write the names of the columns into this line, and delete empty lines before it",
 		}
 	}
 	for _, f := range fields {
 		r.head = append(r.head, string(f))
 	}
-	return err
+	return nil
 }
 
 // next returns the fields of the next record, valid until the next call, and
@@ -257,6 +260,13 @@ func (s *source) profile(ctx context.Context) error {
 	for k := range s.table.Columns {
 		s.guesses[k].chooseType(&s.table.Columns[k])
 	}
+	for _, u := range s.unnamed {
+		note := fmt.Sprintf("%s: the first line does not name column %d; its name here is %s", u.file, u.position, u.name)
+		if u.moreFiles > 0 {
+			note += ", also in " + run.CountOf(u.moreFiles, "more file")
+		}
+		s.table.Notes = append(s.table.Notes, note)
+	}
 	return nil
 }
 
@@ -267,6 +277,7 @@ func (s *source) profileFile(ctx context.Context, r *csvReader, out *run.OwnFile
 	if err != nil {
 		return err
 	}
+	s.noteUnnamed(r, names)
 	d := string(r.delimiter)
 	sameHead := func(g tables.Group) bool { return g.Delimiter == d && slices.Equal(g.Columns, names) }
 	if i := slices.IndexFunc(t.Groups, sameHead); i >= 0 {
@@ -300,8 +311,13 @@ func (s *source) profileFile(ctx context.Context, r *csvReader, out *run.OwnFile
 // the index of its column in the table, and the name.
 func (s *source) matchColumns(r *csvReader) (columns []int, names []string, err error) {
 	t := s.table
-	for _, head := range r.head {
+	for k, head := range r.head {
 		name := tables.Name(head)
+		if head == "" {
+			if name, err = s.nameOfUnnamed(k + 1); err != nil {
+				return nil, nil, err
+			}
+		}
 		if slices.Contains(names, name) {
 			return nil, nil, r.lineError("has two columns whose name in lower case is "+name, "rename one of them")
 		}
@@ -316,6 +332,57 @@ func (s *source) matchColumns(r *csvReader) (columns []int, names []string, err 
 		columns = append(columns, k)
 	}
 	return columns, names, nil
+}
+
+// unnamedColumn is a column that the first lines of some files do not name.
+type unnamedColumn struct {
+	name      string // that the column has in the table
+	position  int    // in the file, from 1
+	file      string // the first one
+	moreFiles int
+}
+
+// nameOfUnnamed returns the name of a column without a name: column_1 for the first column of a file. It adds
+// underscores if another column of the table has this name, because files of a table are joined by names.
+func (s *source) nameOfUnnamed(position int) (string, error) {
+	if s.named == nil {
+		s.named = map[string]bool{}
+		for _, k := range s.table.Keys {
+			s.named[k.Column.Name] = true
+		}
+		for _, path := range s.table.Files {
+			r, err := openCSV(path)
+			if err != nil {
+				return "", err
+			}
+			for _, head := range r.head {
+				s.named[tables.Name(head)] = true
+			}
+			if err := r.close(); err != nil {
+				return "", err
+			}
+		}
+	}
+	name := fmt.Sprint("column_", position)
+	for s.named[name] {
+		name += "_"
+	}
+	return name, nil
+}
+
+// noteUnnamed records which columns of a file have no name; names are their names in the table.
+func (s *source) noteUnnamed(r *csvReader, names []string) {
+	for k, head := range r.head {
+		if head != "" {
+			continue
+		}
+		i := slices.IndexFunc(s.unnamed, func(u unnamedColumn) bool { return u.position == k+1 })
+		if i < 0 {
+			s.unnamed = append(s.unnamed, unnamedColumn{names[k], k + 1, r.path, 0})
+		} else {
+			s.unnamed[i].moreFiles++
+		}
+	}
 }
 
 // verify compares each value that DuckDB has read from the CSV files and written to the Parquet file with the text of

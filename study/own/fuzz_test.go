@@ -9,10 +9,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -22,6 +24,7 @@ func FuzzCSV(f *testing.F) {
 	for _, text := range []string{
 		"a,b\n1,2\n", "\xef\xbb\xbfa;b\r\n\"x;\"\"y\",\n\n3;\"\"", "a\n\n\"\"\n", "a\tb\n1\t2\t3\n", "a|b\n\"1\"|\"2;3\"\n",
 		"a,b\n1,\"2\n3,4\n", "a\n\"1\"2\n", "a\n\xff\n", "", "a,b\n1,2\n\r", "\n\n\n\n", "\xde\x99\xc9,\x91",
+		",a\n0,x\n", "a,,\n1,2,3\n", "\na\n1\n", ",\n1,2\n", "\"\"\n1\n", ",column_1,Column 1\n1,2,3\n", "a,A\n1,2\n",
 	} {
 		f.Add([]byte(text))
 	}
@@ -38,6 +41,11 @@ func FuzzCSV(f *testing.F) {
 			var head []field
 			for _, name := range r.head {
 				head = append(head, field{text: name})
+			}
+			s := source{table: &tables.Table{Files: []string{path}}, declared: &declaration{}}
+			_, names, matchErr := s.matchColumns(r)
+			if wantNames, distinct := namesOf(want[0]); (matchErr == nil) != distinct || distinct && !slices.Equal(names, wantNames) {
+				t.Errorf("%q: the names are %q, %v, not %q, %t", text, names, matchErr, wantNames, distinct)
 			}
 			for records = append(records, head); err == nil; {
 				var fields [][]byte
@@ -83,8 +91,38 @@ type field struct {
 
 const mark = "\xef\xbb\xbf"
 
+// namesOf names the columns of a first line without code of the product: in lower case, with one _ for other characters.
+// A column without a name is column_N, N being its position, with underscores until no named column has the name.
+func namesOf(head []field) (names []string, distinct bool) {
+	named := map[string]bool{}
+	for _, f := range head {
+		var name []byte
+		isGood := true // the character before is a letter, a digit or _
+		for _, c := range strings.ToLower(f.text) {
+			wasGood := isGood
+			if isGood = c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z'; isGood {
+				name = append(name, byte(c))
+			} else if wasGood {
+				name = append(name, '_')
+			}
+		}
+		names = append(names, string(name))
+		named[string(name)] = true
+	}
+	for k, f := range head {
+		if f.text != "" {
+			continue
+		}
+		for names[k] = "column_" + strconv.Itoa(k+1); named[names[k]]; {
+			names[k] += "_"
+		}
+	}
+	sorted := slices.Sorted(slices.Values(names))
+	return names, len(slices.Compact(sorted)) == len(names)
+}
+
 // splitRecords splits a file into records, up to the first wrong one. ok reports whether no record is wrong. The first
-// record, the head, has no NULL.
+// record, the head, is the first line. It has no NULL, and at least one name.
 func splitRecords(text string) (records [][]field, ok bool) {
 	text = strings.TrimPrefix(text, mark)
 	if text == "" {
@@ -123,6 +161,9 @@ func splitRecords(text string) (records [][]field, ok bool) {
 			text = text[m[1]:]
 		}
 		if len(record) == 1 && record[0].null && width != 1 { // a blank line
+			if width == 0 {
+				return nil, false
+			}
 			continue
 		}
 		for _, f := range record {
@@ -131,6 +172,9 @@ func splitRecords(text string) (records [][]field, ok bool) {
 			}
 		}
 		if width == 0 {
+			if !slices.ContainsFunc(record, func(f field) bool { return f.text != "" }) {
+				return nil, false
+			}
 			width = len(record)
 			for i := range record {
 				record[i].null = false

@@ -78,8 +78,20 @@ func withPlace(q *Question, scheme string, err error) error {
 		return err
 	}
 	cure := cureOf(err, "change the query, or write a text for "+scheme+" into "+q.textFile(scheme))
-	return &fault.Error{File: file, Line: line, Problem: scheme + " cannot run " + q.Name, Err: err, Cure: cure}
+	return &fault.Error{File: file, Line: line, Problem: scheme + " cannot run " + q.Name, Err: oneLine{err}, Cure: cure}
 }
+
+// oneLine is an error of an engine with its text on one line, without the excerpt of the query that DuckDB adds.
+type oneLine struct{ error }
+
+// Error returns the text.
+func (e oneLine) Error() string {
+	text, _, _ := strings.Cut(e.error.Error(), "\nLINE ")
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// Unwrap returns the error.
+func (e oneLine) Unwrap() error { return e.error }
 
 // cureOf returns the cure of an engine's error: more memory if DuckDB had too little, and the cure otherwise for any
 // other error.

@@ -27,6 +27,8 @@ type source struct {
 	out      *run.OwnTable
 	declared *declaration
 	guesses  []*guess            // by column of CSV files
+	unnamed  []unnamedColumn     // of CSV files
+	named    map[string]bool     // the names that the files and folders give to columns; nil = not read
 	keys     []map[string]string // by file: values in the names of folders, key=value
 	problem  error               // the reason why the table is skipped; nil = it is not
 	stage    atomic.Pointer[stage]

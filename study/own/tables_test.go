@@ -121,6 +121,46 @@ func TestEveryFileIsAccountedFor(t *testing.T) {
 	}
 }
 
+// TestUnnamedColumns: a column that the first line of a CSV file does not name has the name of its position, in the
+// values too. No other column of the table has this name: neither one of another file nor the key of a folder.
+func TestUnnamedColumns(t *testing.T) {
+	tables := write(t,
+		"one.csv", "\"\",a,,A_\n1,2,3,4\n",
+		"few/a.csv", ",a\n1,x\n",
+		"few/b.csv", ",a\n2,y\n",
+		"few/c.csv", "a,Column 1\nz,3\n",
+		"keys/column_1=7/a.csv", ",a\n1,x\n")
+	qs := questions(t, "-- name: one\nSELECT column_1, a, column_3, a_ FROM one WHERE column_1 + a + column_3 + a_ = 10;\n"+
+		"-- name: few\nSELECT column_1_, a, column_1 FROM few WHERE (a = 'x' AND column_1_ = 1 AND column_1 IS NULL) "+
+		"OR (a = 'y' AND column_1_ = 2) OR (a = 'z' AND column_1_ IS NULL AND column_1 = 3);\n"+
+		"-- name: keys\nSELECT column_1, column_1_, a FROM keys WHERE column_1 = 7 AND column_1_ = 1")
+	r, samples, err := execute(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range samples {
+		if samples[i].Verdict != run.Equal {
+			t.Errorf("%s: %s", samples[i].Cell, samples[i].Problem)
+		}
+	}
+	for i, want := range []int{1, 3, 1} {
+		if r.Own.Questions[i].Rows != want {
+			t.Errorf("%s: %d rows, not %d", r.Own.Questions[i].Name, r.Own.Questions[i].Rows, want)
+		}
+	}
+	accounting := strings.Join(r.Own.Accounting(), "\n")
+	for _, want := range []string{
+		"one.csv: the first line does not name column 1; its name here is column_1\n",
+		"one.csv: the first line does not name column 3; its name here is column_3\n",
+		"a.csv: the first line does not name column 1; its name here is column_1_, also in 1 more file\n",
+		"column_1=7/a.csv: the first line does not name column 1; its name here is column_1_\n",
+	} {
+		if !strings.Contains(accounting+"\n", want) {
+			t.Errorf("%q is not in\n%s", want, accounting)
+		}
+	}
+}
+
 // TestLinkedFiles: the run reports the size of a data file, not that of the symbolic link to it.
 func TestLinkedFiles(t *testing.T) {
 	if runtime.GOOS == "windows" {

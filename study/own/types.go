@@ -273,12 +273,19 @@ func readDeclaration(file, dir string) (*declaration, error) {
 	if !named {
 		file = filepath.Join(dir, schemaFile)
 	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, &fault.Error{File: dir, Problem: "is not a folder", Cure: "name a folder of Parquet or CSV files"}
+	}
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) && !named {
 		return &declaration{file: "a file: --types FILE"}, nil
 	}
 	if err != nil {
-		return nil, &fault.Status{Code: fault.Usage, Err: unreadable(file, err)}
+		if p, ok := errors.AsType[*fs.PathError](err); ok {
+			err = p.Err
+		}
+		const cure = "name a file of CREATE TABLE statements"
+		return nil, &fault.Status{Code: fault.Usage, Err: &fault.Error{File: file, Problem: "cannot be read", Err: err, Cure: cure}}
 	}
 	d := &declaration{file: file, tables: map[string][]tables.Column{}}
 	all := tokens(string(text))

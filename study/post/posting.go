@@ -129,6 +129,9 @@ func (p *Posting) Run(ctx context.Context, folder *run.Folder) (err error) {
 		return err
 	}
 	read := refs.Read()
+	if read.Values == 0 && read.Lost == 0 {
+		return &fault.Status{Code: fault.Incomplete, Err: errors.New("the input contains no value; check that it is SHEF")}
+	}
 	r := &folder.Run
 	r.Policy, r.Data.Decoded = p.Policy, &read
 	r.Archives = []run.Archive{study.Participant(d, p.URL, about, lab.Serving([]string{p.Labs}, d, u).Server())}

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
@@ -304,7 +305,7 @@ func DesignsOf(all engine.Registry, d *engine.Driver, named []string) ([]design.
 	if len(archive.OfferOf(d).MeanDesigns) == 0 {
 		return nil, &fault.Error{
 			Setting: d.Scheme, Problem: "does not compute means by group: Barograph would compute them, and the time would not be the engine's",
-			Cure: fmt.Sprintf("choose one of %q", all.SchemesWhere(func(d *engine.Driver) bool { return len(archive.OfferOf(d).MeanDesigns) > 0 })), Err: flavour.ErrCannotExpress,
+			Cure: "choose one of " + strings.Join(all.SchemesWhere(func(d *engine.Driver) bool { return len(archive.OfferOf(d).MeanDesigns) > 0 }), ", "),
 		}
 	}
 	if len(named) == 0 {
@@ -313,10 +314,7 @@ func DesignsOf(all engine.Registry, d *engine.Driver, named []string) ([]design.
 	var out []design.Name
 	for _, name := range named {
 		if !slices.Contains(archive.OfferOf(d).MeanDesigns, design.Name(name)) {
-			return nil, &fault.Error{
-				Setting: d.Scheme + ", design " + name, Problem: "does not compute means by group",
-				Cure: fmt.Sprintf("choose one of %q", archive.OfferOf(d).MeanDesigns), Err: flavour.ErrCannotExpress,
-			}
+			return nil, fault.NotOffered("--design", design.Name(name), archive.OfferOf(d).MeanDesigns, d.Scheme+" for means by group")
 		}
 		out = append(out, design.Name(name))
 	}

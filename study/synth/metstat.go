@@ -71,7 +71,7 @@ func (m MET) Files() ([]FileSpec, error) {
 		to = m.From
 	}
 	if to.Before(m.From) {
-		return nil, &fault.Error{Setting: "--until", Problem: "is before --since", Cure: "exchange the times"}
+		return nil, &fault.Error{Setting: "--until", Problem: "is before --since", Cure: "exchange them"}
 	}
 	for _, name := range m.Models {
 		if !slices.ContainsFunc(metModels, func(k vsdbModel) bool { return k.name == name }) {

@@ -131,7 +131,7 @@ func (v VSDB) days() ([]time.Time, error) {
 	first := v.From.UTC().Truncate(24 * time.Hour)
 	n := int(to.UTC().Truncate(24*time.Hour).Sub(first)/(24*time.Hour)) + 1
 	if n < 1 {
-		return nil, &fault.Error{Setting: "--until", Problem: "is before --since", Cure: "exchange the days"}
+		return nil, &fault.Error{Setting: "--until", Problem: "is before --since", Cure: "exchange them"}
 	}
 	if v.Scale < 0 || math.IsNaN(v.Scale) || v.Scale > 1e6 {
 		return nil, &fault.Error{Setting: "--scale", Problem: "is not a factor", Cure: "give a number from 0 to 1,000,000"}

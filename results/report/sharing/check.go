@@ -227,7 +227,7 @@ func (r *Report) checkSamples(of *run.Run, all []rawSample) {
 			if reps[k] {
 				found.add(fmt.Sprintf("%s, %s repetition %d", s.Cell, s.Phase, s.Rep), "is listed twice")
 			}
-			if reps[k] = true; s.Phase == run.Warm {
+			if reps[k] = true; s.Phase == run.Warm && s.Rep >= 0 { // -1 = the sample only proves a result that is not timed
 				warm[s.Cell]++
 			}
 		}
