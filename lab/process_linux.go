@@ -78,13 +78,18 @@ func (p Process) family() []Process {
 	return out
 }
 
-// stop sends a process the signal to stop, and kills it and its descendants if they do not.
+// stop sends a process the signal to stop, and kills it and its descendants if they do not. It resumes halted processes,
+// because a halted process does not receive the signal.
 func (p Process) stop(signal syscall.Signal) error {
 	family := p.family()
 	if len(family) == 0 {
 		return nil
 	}
-	if err := p.signal(signal); err != nil {
+	err := p.signal(signal)
+	for _, f := range family {
+		err = errors.Join(err, f.signal(syscall.SIGCONT))
+	}
+	if err != nil {
 		return err
 	}
 	if waitEnded(family, stopPatience) {
