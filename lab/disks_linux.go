@@ -22,9 +22,9 @@ import (
 )
 
 // UpDisks creates throttled disks, measures each, and leaves them mounted. If the process is killed, DownDisks finds
-// everything that it created: UpDisks writes each step into the state file before it, or the kernel undoes the step. If
-// the folder contains an equal set, UpDisks uses it, and mounts it again after a reboot. It removes a set whose
-// creation was interrupted.
+// everything that it created: UpDisks writes a step into the state file before it takes the step, or the kernel undoes
+// the step. If the folder contains an equal set, UpDisks uses it; after a reboot it mounts and measures the disks again.
+// It removes a set whose creation was interrupted.
 func UpDisks(ctx context.Context, o DiskOptions) (DiskSet, error) {
 	if err := o.Check(); err != nil {
 		return DiskSet{}, err
@@ -442,17 +442,17 @@ func unmountBelow(dir string) error {
 		if err != nil || len(all) == 0 {
 			return err
 		}
-		points := slices.Sorted(maps.Keys(all))
-		for _, point := range slices.Backward(points) {
+		busy := ""
+		for _, point := range slices.Backward(slices.Sorted(maps.Keys(all))) {
 			if err = unix.Unmount(point, 0); err != nil {
-				err = fmt.Errorf("%s: %w", point, err)
+				busy, err = point, fmt.Errorf("%s: %w", point, err)
 				break
 			}
 		}
 		if err != nil && time.Now().After(until) {
 			return &fault.Error{
 				File: dir, Problem: "a disk is in use", Err: err,
-				Cure: "end the processes that `fuser -vm " + points[0] + "` lists, or run `barograph lab down`",
+				Cure: "end the processes that `fuser -vm " + busy + "` lists, or run `barograph lab down`",
 			}
 		}
 	}
