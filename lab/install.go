@@ -256,7 +256,7 @@ func fetch(ctx context.Context, a launch.Artifact, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(work) //nolint:errcheck // remains of it do no harm
+	defer os.RemoveAll(work) //nolint:errcheck // files that remain do no harm
 	if err := os.Chmod(work, 0o755); err != nil {
 		return err
 	}

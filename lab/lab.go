@@ -28,7 +28,7 @@ type Options struct {
 	Profile  string        // "" = the first
 	Memory   int64         // bytes that a node may use; 0 = the machine's, shared by the nodes
 	Owned    bool          // the lab must not outlive this process: a later Sweep or Up removes it
-	Patience time.Duration // for a node to be ready; 0 = defaultPatience
+	Patience time.Duration // how long Up waits for a node to be ready; 0 = defaultPatience
 	Isolate  *Isolate      // keep the nodes apart; nil = they share this machine
 	TLS      bool          // its clients connect over TLS, with certificates that the lab makes
 	Disks    []string      // folders, one for each disk; Up makes a folder for the engine in each, see launch.Cluster.Disks
