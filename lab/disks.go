@@ -102,7 +102,9 @@ func DiskProfiles() []DiskProfile {
 	return []DiskProfile{
 		{"hdd", "a hard disk, read in sequence", DiskLimits{ReadMBps: 120, WriteMBps: 120, ReadIOPS: 1000, WriteIOPS: 1000}},
 		{"ssd", "a solid-state disk on SATA", DiskLimits{ReadMBps: 540, WriteMBps: 500, ReadIOPS: 90_000, WriteIOPS: 80_000}},
-		{"nvme", "a solid-state disk on PCIe 3", DiskLimits{ReadMBps: 3000, WriteMBps: 2000, ReadIOPS: 400_000, WriteIOPS: 300_000}},
+		{"nvme", "a solid-state disk on PCIe 3", DiskLimits{
+			ReadMBps: 3000, WriteMBps: 2000, ReadIOPS: 400_000, WriteIOPS: 300_000,
+		}},
 		{CustomDisks, "no limits but those given", DiskLimits{}},
 	}
 }

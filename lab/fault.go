@@ -146,7 +146,9 @@ func parseFault(text string, earlier []Fault) (f Fault, err error) {
 // need.
 func (f Fault) conflict(pending []Fault) string {
 	isPending := func(repairs ...Action) bool {
-		return slices.ContainsFunc(pending, func(o Fault) bool { return o.Node == f.Node && slices.Contains(repairs, o.Action) })
+		return slices.ContainsFunc(pending, func(o Fault) bool {
+			return o.Node == f.Node && slices.Contains(repairs, o.Action)
+		})
 	}
 	isDown := isPending(Restart, PowerOn)
 	repair := f.Action.repair()

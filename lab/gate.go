@@ -44,13 +44,13 @@ func NewGate(to string, rate float64, latency time.Duration) (*Gate, error) {
 		Transport:      &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true},
 		ModifyResponse: func(r *http.Response) error { r.Body = &pacedBody{r.Body, r.Request.Context(), g}; return nil },
 	}
-	g.server = &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	handle := func(w http.ResponseWriter, r *http.Request) {
 		g.requests.Add(1)
-		if !pause(r.Context(), latency) {
-			return
+		if pause(r.Context(), latency) {
+			proxy.ServeHTTP(w, r)
 		}
-		proxy.ServeHTTP(w, r)
-	})}
+	}
+	g.server = &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(handle)}
 	g.serving.Go(func() { _ = g.server.Serve(listener) }) // Close ends it
 	return g, nil
 }

@@ -85,8 +85,9 @@ func hostIn(s *net.IPNet, last int) net.IP {
 // namespace returns the name of a node's network namespace. Its cable has the same name.
 func namespace(iso *launch.Isolation, node int) string { return iso.Name + "n" + strconv.Itoa(node+1) }
 
-// connect creates the bridge and the namespaces of a cluster, unless they exist. A reboot removes all of them. The bridge
-// is enabled last: one that is not enabled was left by a process that was killed before it had connected all nodes.
+// connect creates the bridge and the namespaces of a cluster, unless they exist. A reboot removes all of them. connect
+// enables the bridge last. If a bridge is not enabled, the process that created it was killed before it had connected
+// all nodes.
 func connect(c *launch.Cluster) error {
 	iso := c.Isolation
 	if iso == nil {

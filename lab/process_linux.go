@@ -35,7 +35,8 @@ func stat(pid int) (parent int, start string, ok bool) {
 		return 0, "", false
 	}
 	s, err := p.Stat()
-	return s.PPID, strconv.FormatUint(s.Starttime, 10), err == nil && s.State != "X" && (s.State != "Z" || s.NumThreads > 1)
+	ok = err == nil && s.State != "X" && (s.State != "Z" || s.NumThreads > 1)
+	return s.PPID, strconv.FormatUint(s.Starttime, 10), ok
 }
 
 // identify returns the identity of a running process. It contains the id of the boot, because ticks and pids start
@@ -78,8 +79,8 @@ func (p Process) family() []Process {
 	return out
 }
 
-// stop sends a process the signal to stop, and kills it and its descendants if they do not. It resumes halted processes,
-// because a halted process does not receive the signal.
+// stop sends a process the signal to stop, and kills it and its descendants if they do not stop. It resumes halted
+// processes, because a halted process does not receive the signal.
 func (p Process) stop(signal syscall.Signal) error {
 	family := p.family()
 	if len(family) == 0 {

@@ -292,7 +292,8 @@ func (p *page) across(cases []string, name, conditions, otherName, otherConditio
 	return out, err
 }
 
-// law fits quantity = factor · size^exponent to the repetitions in the folders of several sizes; %s in name is the size.
+// law fits quantity = factor · size^exponent to the repetitions in the folders of several sizes. %s in name is the
+// size.
 func (p *page) law(name string, sizes []string, quantity string, conditions ...string) (measure.Growth, error) {
 	var x []float64
 	var rows [][]float64

@@ -247,7 +247,8 @@ func (p *page) factsOf(names ...string) (string, error) {
 		if !f.run.Finished.IsZero() {
 			took = f.run.Finished.Sub(f.run.Started).Round(time.Second).String()
 		}
-		fmt.Fprintf(&runs, "| `%s` | %s | %s | %s | `%s` (%s, %s) |\n", name, f.run.Started.UTC().Format("2006-01-02 15:04"), took,
+		fmt.Fprintf(&runs, "| `%s` | %s | %s | %s | `%s` (%s, %s) |\n",
+			name, f.run.Started.UTC().Format("2006-01-02 15:04"), took,
 			plot.Digits(m.Load[0], 3), k.Digest, run.CountOf(k.Files, "file"), sizeText(k.Bytes))
 	}
 	if len(machines) > 1 {

@@ -25,10 +25,13 @@ func renderSite(dir string) (page []byte, err error) {
 	// site.Read reads a folder and the folders in it. parents are the folders that contain a run folder.
 	var parents []string
 	err = filepath.WalkDir(expanded, func(path string, d fs.DirEntry, err error) error {
-		if parent := filepath.Dir(filepath.Dir(path)); err == nil && d.Name() == run.DescriptionFile && !slices.Contains(parents, parent) {
+		if err != nil || d.Name() != run.DescriptionFile {
+			return err
+		}
+		if parent := filepath.Dir(filepath.Dir(path)); !slices.Contains(parents, parent) {
 			parents = append(parents, parent)
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return nil, err
