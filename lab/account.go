@@ -27,7 +27,10 @@ func findAccount(name string) (*account, error) {
 	}
 	u, err := user.Lookup(name)
 	if err != nil {
-		return nil, &fault.Error{Setting: "user " + name, Problem: "is not known", Err: err, Cure: "install the server: `barograph lab install`"}
+		return nil, &fault.Error{
+			Setting: "user " + name, Problem: "is not known", Err: err,
+			Cure: "install the server: `barograph lab install`",
+		}
 	}
 	ids, err := u.GroupIds()
 	if err != nil {

@@ -58,7 +58,7 @@ func TestInstallArtifacts(t *testing.T) {
 				t.Errorf("%d jars in the folder, want %d: %v", len(jars), want, jars)
 			}
 			if line := lab.InstallLine(lab.Servers(d)); line != "" {
-				t.Errorf("there is still something to install: %q", line)
+				t.Errorf("InstallLine still returns %q", line)
 			}
 		})
 	}
@@ -78,7 +78,7 @@ func TestInstallRefusesAnotherArtifact(t *testing.T) {
 	}
 	rest, _ := os.ReadDir(os.Getenv(launch.EnvArtifacts))
 	if len(rest) != 0 {
-		t.Errorf("left behind: %v", rest)
+		t.Errorf("not removed: %v", rest)
 	}
 }
 
@@ -129,10 +129,10 @@ func TestTPCGen(t *testing.T) {
 	n := lab.TPCGen()
 	err := n.Find()
 	if err == nil || !strings.Contains(err.Error(), "tpcgen") {
-		t.Fatalf("nothing is there: %v", err)
+		t.Fatalf("without a program: %v", err)
 	}
 	if len(n.Artifacts) == 0 && !strings.Contains(err.Error(), "cargo install tpcgen-cli") {
-		t.Errorf("no wheel, and no other way named: %v", err)
+		t.Errorf("without a wheel, the error names no other installation: %v", err)
 	}
 	program := filepath.Join(bin, "tpcgen-cli")
 	for version, fits := range map[string]bool{"4.0.0": true, "3.0.0": false} {
@@ -144,7 +144,7 @@ func TestTPCGen(t *testing.T) {
 			t.Errorf("on the PATH: %q, %v", got, err)
 		}
 		if !fits && (err == nil || !strings.Contains(err.Error(), version)) {
-			t.Errorf("version %s was taken: %q, %v", version, got, err)
+			t.Errorf("version %s was accepted: %q, %v", version, got, err)
 		}
 	}
 }

@@ -85,7 +85,7 @@ func replaceQueue(h *netlink.Handle, name string, f Fault) error {
 	return err
 }
 
-// tryQueue applies a fault to packets in a network namespace that nobody uses.
+// tryQueue applies a fault to packets in a temporary network namespace.
 func tryQueue(f Fault) error {
 	if queueFor(0, f) == nil {
 		return nil // it removes a queue

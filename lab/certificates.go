@@ -25,7 +25,7 @@ type CA struct {
 
 // NewCA returns a new CA, with a certificate that it signed itself.
 func NewCA(until time.Time) (*CA, error) {
-	ca := &CA{}
+	ca := &CA{} // without a certificate, Issue makes one that is signed by its own key
 	text, key, err := ca.Issue("Barograph's lab", nil, until)
 	if err != nil {
 		return nil, err

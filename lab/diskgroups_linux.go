@@ -21,8 +21,8 @@ import (
 // the root group, do buffered writes.
 //
 // In version 2 a limit also applies to subgroups, and the root group has none, so the lab sets it in each top-level
-// group. Buffered writes count for the group of the process that wrote. A container sees a lower group as its root, and
-// this group has limits.
+// group that exists. Each of these groups has the limits for itself. Buffered writes count for the group of the process
+// that wrote. A container sees a lower group as its root, and this group has limits.
 type groups struct {
 	version int
 	root    string   // mount point of the hierarchy
@@ -44,7 +44,7 @@ func (g *groups) String() string {
 		return "version 1: processes in the root group of blkio and in Barograph's own group, including buffered writes, " +
 			"but not processes in other groups"
 	}
-	return "version 2: all processes, including buffered writes; each top-level group has its own limits"
+	return "version 2: all processes, including buffered writes, except those of top-level groups that were made later"
 }
 
 // findGroups finds the control groups in which this machine limits disks.

@@ -32,7 +32,8 @@ func v1(group string) map[string]string {
 	return out
 }
 
-func said(t *testing.T, elems ...string) string {
+// content returns the text of a file; "" if it does not exist.
+func content(t *testing.T, elems ...string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(elems...))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -60,19 +61,19 @@ func TestGroups1(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{"", "mine"} {
-		r, w, n := said(t, root, dir, readBytes), said(t, root, dir, writeOps), said(t, root, dir, writeBytes)
+		r, w, n := content(t, root, dir, readBytes), content(t, root, dir, writeOps), content(t, root, dir, writeBytes)
 		if r != "7:3 1500000" || w != "7:3 40" || n != "7:3 0" {
 			t.Errorf("group %q: %q, %q, %q", dir, r, w, n)
 		}
 	}
-	if r := said(t, root, "other", readBytes); r != "" {
-		t.Errorf("another's group got %q", r)
+	if r := content(t, root, "other", readBytes); r != "" {
+		t.Errorf("another group has the limit %q", r)
 	}
 	if err := g.removeLimits([]string{"7:3"}); err != nil {
 		t.Fatal(err)
 	}
-	if r := said(t, root, "mine", readBytes); r != "7:3 0" {
-		t.Errorf("after unlimit: %q", r)
+	if r := content(t, root, "mine", readBytes); r != "7:3 0" {
+		t.Errorf("after removeLimits: %q", r)
 	}
 }
 
@@ -89,22 +90,22 @@ func TestGroups2(t *testing.T) {
 	if err != nil || g.version != 2 || len(g.dirs) != 3 {
 		t.Fatalf("%+v, %v", g, err)
 	}
-	if got := said(t, root, "cgroup.subtree_control"); got != "+io" {
-		t.Errorf("the controller is not given to groups: %q", got)
+	if got := content(t, root, "cgroup.subtree_control"); got != "+io" {
+		t.Errorf("the controller is not enabled for groups: %q", got)
 	}
 	if err := g.setLimits("7:3", limits); err != nil {
 		t.Fatal(err)
 	}
 	const want = "7:3 rbps=1500000 wbps=max riops=max wiops=40"
-	a, b, c := said(t, root, "user.slice", ioMax), said(t, root, "system.slice", ioMax), said(t, root, "user.slice/session", ioMax)
+	a, b, c := content(t, root, "user.slice", ioMax), content(t, root, "system.slice", ioMax), content(t, root, "user.slice/session", ioMax)
 	if a != want || b != want || c != "" {
 		t.Errorf("%q, %q, %q", a, b, c)
 	}
 	if err := g.removeLimits([]string{"7:3", "7:4"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := said(t, root, "user.slice", ioMax); got != "7:3 rbps=max wbps=max riops=max wiops=max" {
-		t.Errorf("after unlimit: %q", got)
+	if got := content(t, root, "user.slice", ioMax); got != "7:3 rbps=max wbps=max riops=max wiops=max" {
+		t.Errorf("after removeLimits: %q", got)
 	}
 
 	set := DiskSet{Dir: t.TempDir(), Disks: []Disk{{Path: "/nowhere/disk1", Device: "7:5", Limits: limits}}}
@@ -114,7 +115,7 @@ func TestGroups2(t *testing.T) {
 	if err := g.throttle(filepath.Join(root, "node"), []string{filepath.Join(set.Dir, "disk1", "barograph-x")}); err != nil {
 		t.Fatal(err)
 	}
-	if got := said(t, root, "node", ioMax); strings.Contains(got, "7:5") { // disk1 is not mounted
+	if got := content(t, root, "node", ioMax); strings.Contains(got, "7:5") { // disk1 is not mounted
 		t.Errorf("limits of a disk that is not mounted: %q", got)
 	}
 	if err := g.set(filepath.Join(root, "missing"), "7:3", limits); !errors.Is(err, fs.ErrNotExist) {

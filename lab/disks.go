@@ -86,7 +86,7 @@ type DiskOptions struct {
 	Measure time.Duration // duration of each measurement of a disk; 0 = 1.5 s
 }
 
-// CustomDisks is the profile without limits of its own.
+// CustomDisks is the profile whose limits are only those of DiskOptions.
 const CustomDisks = "custom"
 
 // DiskProfile is a kind of disk.
@@ -102,7 +102,9 @@ func DiskProfiles() []DiskProfile {
 	return []DiskProfile{
 		{"hdd", "a hard disk, read in sequence", DiskLimits{ReadMBps: 120, WriteMBps: 120, ReadIOPS: 1000, WriteIOPS: 1000}},
 		{"ssd", "a solid-state disk on SATA", DiskLimits{ReadMBps: 540, WriteMBps: 500, ReadIOPS: 90_000, WriteIOPS: 80_000}},
-		{"nvme", "a solid-state disk on PCIe 3", DiskLimits{ReadMBps: 3000, WriteMBps: 2000, ReadIOPS: 400_000, WriteIOPS: 300_000}},
+		{"nvme", "a solid-state disk on PCIe 3", DiskLimits{
+			ReadMBps: 3000, WriteMBps: 2000, ReadIOPS: 400_000, WriteIOPS: 300_000,
+		}},
 		{CustomDisks, "no limits but those given", DiskLimits{}},
 	}
 }
@@ -278,7 +280,8 @@ func (s *DiskSet) Warnings() []string {
 	warn := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	check := func(name, what string, got, limit float64) {
 		if limit > 0 && got < minShare*limit {
-			warn("%s: %s %.4g, %.0f %% of the limit: the disk below it, or this machine, is slower", name, what, got, 100*got/limit)
+			warn("%s: "+what+", %.0f %% of the limit: this machine, or the disk that contains its file, is slower",
+				name, got, 100*got/limit)
 		}
 	}
 	var sum float64
@@ -289,9 +292,9 @@ func (s *DiskSet) Warnings() []string {
 		if b := d.Limits.ReadMBps * 1e6 / randomBlock; b > 0 {
 			random = min(random, b) // without a limit on operations it is 0, so nothing is checked
 		}
-		check(name, "reads MB/s", d.Measured.ReadMBps, reachable(d.Limits.ReadMBps, d.Limits.ReadIOPS))
-		check(name, "writes MB/s", d.Measured.WriteMBps, reachable(d.Limits.WriteMBps, d.Limits.WriteIOPS))
-		check(name, "random reads a second", d.Measured.RandomReads, random)
+		check(name, "reads %.4g MB/s", d.Measured.ReadMBps, reachable(d.Limits.ReadMBps, d.Limits.ReadIOPS))
+		check(name, "writes %.4g MB/s", d.Measured.WriteMBps, reachable(d.Limits.WriteMBps, d.Limits.WriteIOPS))
+		check(name, "%.4g random reads a second", d.Measured.RandomReads, random)
 		if !d.Direct {
 			warn("%s: the kernel reads its file through the page cache: a second read of the same bytes may be faster "+
 				"than the first, but not faster than the limit", name)

@@ -22,9 +22,9 @@ import (
 )
 
 // UpDisks creates throttled disks, measures each, and leaves them mounted. If the process is killed, DownDisks finds
-// everything that it created: UpDisks writes each step into the state file before it, or the kernel undoes the step. If
-// the folder contains an equal set, UpDisks uses it, and mounts it again after a reboot. It removes a set whose
-// creation was interrupted.
+// everything that it created: UpDisks writes a step into the state file before it takes the step, or the kernel undoes
+// the step. If the folder contains an equal set, UpDisks uses it; after a reboot it mounts and measures the disks
+// again. It removes a set whose creation was interrupted.
 func UpDisks(ctx context.Context, o DiskOptions) (DiskSet, error) {
 	if err := o.Check(); err != nil {
 		return DiskSet{}, err
@@ -109,7 +109,8 @@ func (s *DiskSet) create(ctx context.Context, measure time.Duration) error {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(s.Dir, disksFile)); err != nil {
-		_ = os.Remove(filepath.Join(s.Dir, disksFile+newSuffix)) // a killed process left it; if it stays, the check below fails
+		// A killed process may have left this file. If it cannot be removed, the next check fails.
+		_ = os.Remove(filepath.Join(s.Dir, disksFile+newSuffix))
 		if entries, err := os.ReadDir(s.Dir); err != nil || len(entries) > 0 {
 			return &fault.Error{File: s.Dir, Problem: "is not empty and contains no disks", Err: err, Cure: "name a new folder"}
 		}
@@ -442,17 +443,17 @@ func unmountBelow(dir string) error {
 		if err != nil || len(all) == 0 {
 			return err
 		}
-		points := slices.Sorted(maps.Keys(all))
-		for _, point := range slices.Backward(points) {
+		busy := ""
+		for _, point := range slices.Backward(slices.Sorted(maps.Keys(all))) {
 			if err = unix.Unmount(point, 0); err != nil {
-				err = fmt.Errorf("%s: %w", point, err)
+				busy, err = point, fmt.Errorf("%s: %w", point, err)
 				break
 			}
 		}
 		if err != nil && time.Now().After(until) {
 			return &fault.Error{
 				File: dir, Problem: "a disk is in use", Err: err,
-				Cure: "end the processes that `fuser -vm " + points[0] + "` lists, or run `barograph lab down`",
+				Cure: "end the processes that `fuser -vm " + busy + "` lists, or run `barograph lab down`",
 			}
 		}
 	}

@@ -53,7 +53,7 @@ func disks(t *testing.T, o lab.DiskOptions) lab.DiskSet {
 			t.Error(err)
 		}
 		if left := diskTraces(t, o.Dir, nil); len(left) > 0 {
-			t.Errorf("left: %v", left)
+			t.Errorf("DownDisks has not removed: %v", left)
 		}
 	})
 	s, err := lab.UpDisks(t.Context(), o)
@@ -154,7 +154,7 @@ func TestDisks(t *testing.T) {
 			t.Errorf("disk %d was not measured: %+v", i, d.Measured)
 		}
 		if _, err := os.Stat(filepath.Join(d.Path, ".barograph-speed")); err == nil {
-			t.Error("the file it was measured with stays")
+			t.Error("the file of the measurement is still on the disk")
 		}
 		root := "/sys/fs/cgroup/blkio/blkio.throttle."
 		if got := rule(t, root+"read_bps_device", d.Device); got != "" && got != "200000000" {
@@ -191,6 +191,37 @@ func TestDisks(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(all[0].Path, "kept")); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestFullDiskAfterReboot: a disk without room for the file of the measurement cannot be measured again after a reboot.
+// UpDisks reports this, and leaves nothing on the disk.
+func TestFullDiskAfterReboot(t *testing.T) {
+	needsDisks(t)
+	o := quick(filepath.Join(t.TempDir(), "disks"), 1)
+	d := disks(t, o).Disks[0]
+	f, err := os.Create(filepath.Join(d.Path, "data"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		_, err = f.Write(make([]byte, 1<<20))
+	}
+	if err := errors.Join(f.Truncate(o.Size/2), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for full, i := false, 0; !full; i++ { // all but a few MiB
+		err := os.WriteFile(filepath.Join(d.Path, strconv.Itoa(i)), make([]byte, 1<<20), 0o600)
+		full = errors.Is(err, syscall.ENOSPC)
+	}
+	if out, err := exec.CommandContext(t.Context(), "umount", d.Path).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if _, err := lab.UpDisks(t.Context(), o); err == nil || !strings.Contains(err.Error(), "make room on it") {
+		t.Errorf("a full disk was measured: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(d.Path, ".barograph-speed")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file of the measurement is still on the disk: %v", err)
 	}
 }
 
@@ -237,7 +268,7 @@ func TestDisksKilled(t *testing.T) {
 		c.Env = append(os.Environ(), envDisks+"="+dir)
 		return c, dir
 	}
-	c, dir := child("whole")
+	c, dir := child("complete")
 	start := time.Now()
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -273,9 +304,9 @@ func TestDisksKilled(t *testing.T) {
 		case err != nil:
 			t.Errorf("killed after %s: %v", after, err)
 		case s.Complete:
-			found["whole"]++
+			found["complete"]++
 		default:
-			found["broken off"]++
+			found["incomplete"]++
 		}
 		if i%3 == 0 { // UpDisks takes over the remains
 			if _, err := lab.UpDisks(t.Context(), quick(dir, 1)); err != nil && !s.Complete {
@@ -286,7 +317,7 @@ func TestDisksKilled(t *testing.T) {
 			t.Errorf("killed after %s: %v", after, err)
 		}
 		if left := diskTraces(t, dir, before); len(left) > 0 {
-			t.Errorf("killed after %s, left: %v", after, left)
+			t.Errorf("killed after %s, not removed: %v", after, left)
 		}
 	}
 	t.Logf("%d kills within %s: %v", kills, takes, found)
@@ -350,21 +381,21 @@ func TestDisksOfAServer(t *testing.T) {
 	}
 	for _, f := range folders {
 		if _, err := os.Stat(f); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s stays", f)
+			t.Errorf("%s still exists", f)
 		}
 	}
 }
 
 func TestDiskFoldersInUse(t *testing.T) {
 	needsDisks(t)
-	o := quick(filepath.Join(t.TempDir(), "disks"), 1)
+	o := quick(filepath.Join(t.TempDir(), "disks"), 2)
 	s := disks(t, o)
-	f, err := os.Create(filepath.Join(s.Disks[0].Path, "open"))
+	f, err := os.Create(filepath.Join(s.Disks[1].Path, "open"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := lab.DownDisks(o.Dir); err == nil || !strings.Contains(err.Error(), "in use") {
-		t.Errorf("a disk that is in use: %v", err)
+	if err := lab.DownDisks(o.Dir); err == nil || !strings.Contains(err.Error(), "fuser -vm "+s.Disks[1].Path) {
+		t.Errorf("the second disk is in use: %v", err)
 	}
 	if again, err := lab.DiskStatus(o.Dir); err != nil || again.Usable() != nil {
 		t.Errorf("after that: %+v, %v", again, err)
@@ -400,7 +431,7 @@ func TestDiskMistakes(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(filepath.Join(foreign, "thesis.tex")); err != nil {
-		t.Error("somebody's file is gone")
+		t.Error("a file of the user was removed")
 	}
 }
 
@@ -414,7 +445,7 @@ func TestForeignFolderOfDisks(t *testing.T) {
 		t.Errorf("a folder with other files: %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "thesis.tex")); err != nil {
-		t.Error("somebody's file is gone")
+		t.Error("a file of the user was removed")
 	}
 }
 
@@ -445,9 +476,9 @@ func TestDisksWithoutRoot(t *testing.T) {
 	wantsRoot(t, string(out))
 }
 
-func wantsRoot(t *testing.T, said string) {
+func wantsRoot(t *testing.T, message string) {
 	t.Helper()
-	if !strings.Contains(said, "need root") || !strings.Contains(said, "plain folders") {
-		t.Errorf("said %q", said)
+	if !strings.Contains(message, "need root") || !strings.Contains(message, "plain folders") {
+		t.Errorf("the message is %q", message)
 	}
 }

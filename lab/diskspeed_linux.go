@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -22,14 +23,15 @@ const (
 	rampShare    = 5                  // the first fifth of a measurement does not count, because the kernel allows a burst
 )
 
-// measure measures each disk while the others are idle, and then reads all disks at once.
-func (s *DiskSet) measure(ctx context.Context, each time.Duration) error {
+// measure measures each disk while the others are idle, and then reads all disks at once. It leaves no file on them.
+func (s *DiskSet) measure(ctx context.Context, each time.Duration) (err error) {
+	defer func() { err = errors.Join(err, s.removeSpeedFiles()) }()
 	for i := range s.Disks {
 		d := &s.Disks[i]
-		var err error
 		if d.Measured, err = d.measure(ctx, min(speedBytes, s.Size/4/sequentialBlock*sequentialBlock), each); err != nil {
 			return &fault.Error{
-				File: d.Path, Problem: "cannot be measured", Err: err, Cure: "check the disk that contains " + s.Dir,
+				File: d.Path, Problem: "cannot be measured", Err: err,
+				Cure: "make room on it, and check the disk that contains " + s.Dir,
 			}
 		}
 		if err := s.save(); err != nil {
@@ -49,13 +51,19 @@ func (s *DiskSet) measure(ctx context.Context, each time.Duration) error {
 		return err
 	}
 	s.Together = 0
-	for i, r := range rates {
+	for _, r := range rates {
 		s.Together += r
-		if err := os.Remove(s.Disks[i].speedFile()); err != nil {
-			return err
-		}
 	}
 	return nil
+}
+
+func (s *DiskSet) removeSpeedFiles() (err error) {
+	for i := range s.Disks {
+		if e := os.Remove(s.Disks[i].speedFile()); !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
 }
 
 func (d *Disk) speedFile() string { return filepath.Join(d.Path, speedFile) }
@@ -183,7 +191,8 @@ func (d *Disk) openSpeedFile() (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// tally counts operations, or their bytes, between the end of the ramp and the end of a measurement.
+// tally counts the operations of a measurement, or their bytes. It omits those of the ramp, the first part of the
+// measurement.
 type tally struct {
 	rampEnd, end time.Time
 	first, last  time.Time // when counting started, and the end of the last counted operation

@@ -4,7 +4,7 @@
 //
 //	l, err := lab.Up(ctx, &driver, lab.Options{Dir: dir, Profile: "tuned"})
 //	e, err := driver.Open(ctx, l.URL(), engine.Options{})
-//	err = l.Down(ctx)
+//	err = l.Down()
 //
 // A lab identifies a process by its pid and its start time, never only by the pid. It writes both into
 // its state file before the process runs, so the next start cleans up a lab whose owner was killed.

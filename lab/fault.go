@@ -40,7 +40,7 @@ const (
 // The actions of a lab with frail disks.
 const (
 	DiskFull Action = "disk-full"
-	DiskFree Action = "disk-free" // also starts the node, if it has ended
+	DiskFree Action = "disk-free" // also starts the node if it has ended by itself
 	PowerOff Action = "power-off" // kills the node and discards unflushed data
 	PowerOn  Action = "power-on"
 )
@@ -77,7 +77,7 @@ func (f Fault) What() string {
 	return strings.Join(append([]string{string(f.Action), fmt.Sprintf("node%d", f.Node)}, f.Amount()...), ":")
 }
 
-// Amount returns the amount of an action that has one, in one word; "" for any other action.
+// Amount returns the amount of an action, as one word; no word for an action without an amount.
 func (f Fault) Amount() []string {
 	switch f.Action {
 	case Slow, Delay:
@@ -101,8 +101,8 @@ func ParseFaults(text string) (out []Fault, err error) {
 	return out, nil
 }
 
-// parseFault reads one fault that follows others.
-func parseFault(text string, done []Fault) (f Fault, err error) {
+// parseFault reads one fault that follows earlier ones.
+func parseFault(text string, earlier []Fault) (f Fault, err error) {
 	bad := func(problem string) error {
 		const cure = "write like kill:node2@20s,restart@40s or slow:5ms@20s,fast@40s, in the order of the times; " +
 			"`barograph ycsb run --help` lists the faults"
@@ -124,56 +124,56 @@ func parseFault(text string, done []Fault) (f Fault, err error) {
 		return f, fault.Unknown("--fault", name, actions()) // only the name: kill:x@y looks like a password before a host
 	case !hasMoment || timeErr != nil || at < 0:
 		return f, bad("has no time, such as @20s")
-	case len(done) > 0 && at < done[len(done)-1].At:
+	case len(earlier) > 0 && at < earlier[len(earlier)-1].At:
 		return f, bad("comes before the fault that precedes it")
 	}
 	f.At = at
-	due := Repairs(done)
+	pending := Repairs(earlier)
 	if hasNode {
 		if f.Node, err = strconv.Atoi(strings.TrimPrefix(node, "node")); err != nil || f.Node < 1 {
 			return f, bad("names no node")
 		}
-	} else if i := slices.IndexFunc(due, func(o Fault) bool { return o.Action == f.Action }); i >= 0 {
-		f.Node = due[i].Node
+	} else if i := slices.IndexFunc(pending, func(o Fault) bool { return o.Action == f.Action }); i >= 0 {
+		f.Node = pending[i].Node
 	}
-	if problem := f.conflict(due); problem != "" {
+	if problem := f.conflict(pending); problem != "" {
 		return f, bad(problem)
 	}
 	return f, nil
 }
 
-// conflict returns the reason why a fault cannot follow others; "" if it can. due are the repairs that the others need.
-func (f Fault) conflict(due []Fault) string {
-	repair := f.Action.repair()
-	if repair == "" {
-		if !slices.ContainsFunc(due, func(o Fault) bool { return o.Action == f.Action && o.Node == f.Node }) {
-			return "repairs what was not broken"
-		}
-		return ""
+// conflict returns the reason why a fault cannot follow others; "" if it can. pending are the repairs that the others
+// need.
+func (f Fault) conflict(pending []Fault) string {
+	isPending := func(repairs ...Action) bool {
+		return slices.ContainsFunc(pending, func(o Fault) bool {
+			return o.Node == f.Node && slices.Contains(repairs, o.Action)
+		})
 	}
-	needsProcess := f.Action == Kill || f.Action == Halt || f.Action == PowerOff
-	for _, o := range due {
-		isDown := o.Action == Restart || o.Action == PowerOn
-		switch {
-		case o.Node != f.Node:
-		case needsProcess && isDown:
-			return "comes while the node is down"
-		case o.Action == repair && !f.Action.hasAmount():
-			return "comes while the node is broken in this way"
-		}
+	isDown := isPending(Restart, PowerOn)
+	repair := f.Action.repair()
+	switch {
+	case repair == "" && !isPending(f.Action):
+		return "repairs what was not broken"
+	case f.Action == DiskFree && isDown:
+		return "comes while the node is down, and would start it"
+	case isDown && slices.Contains([]Action{Kill, Halt, PowerOff, DiskFull}, f.Action):
+		return "comes while the node is down"
+	case repair != "" && isPending(repair) && !f.Action.hasAmount():
+		return "comes while the node is broken in this way"
 	}
 	return ""
 }
 
-// Repairs returns the repairs that are still due after faults. The first one repairs the last fault.
-func Repairs(done []Fault) (out []Fault) {
-	for i, f := range done {
+// Repairs returns the repairs that are pending after faults. The first one repairs the last fault.
+func Repairs(faults []Fault) (out []Fault) {
+	for i, f := range faults {
 		repair := f.Action.repair()
 		isRepaired := func(o Fault) bool {
 			killed := repair == Resume && (o.Action == Kill || o.Action == PowerOff) // a killed process cannot be resumed
 			return o.Node == f.Node && (o.Action == repair || killed)
 		}
-		if repair != "" && !slices.ContainsFunc(done[i:], isRepaired) {
+		if repair != "" && !slices.ContainsFunc(faults[i:], isRepaired) {
 			out = slices.Insert(out, 0, Fault{Action: repair, Node: f.Node})
 		}
 	}
@@ -222,7 +222,7 @@ func (l *Lab) freeDisk(ctx context.Context, i int) error {
 	if err != nil || l.state.Nodes[i].alive() {
 		return err
 	}
-	return errors.Join(l.Kill(i), l.Restart(ctx, i))
+	return l.Restart(ctx, i)
 }
 
 // Lab returns the lab of a state, which another process may have started. Its nodes can be broken and repaired.

@@ -40,6 +40,9 @@ func TestParseFaults(t *testing.T) {
 		{"kill@2", "has no time, such as @20s"},
 		{"kill@1s,kill@2s", "comes while the node is down"},
 		{"power-off@1s,stop@2s", "comes while the node is down"},
+		{"kill@1s,disk-full@2s", "comes while the node is down"},
+		{"disk-full@1s,kill@2s,disk-free@3s", "disk-free@3s comes while the node is down, and would start it"},
+		{"disk-full@1s,kill@2s,restart@3s,disk-free@4s", "[disk-full:node1@1s kill:node1@2s restart:node1@3s disk-free:node1@4s]"},
 		{"stop@1s,stop@2s", "comes while the node is broken in this way"},
 		{"kill@1s,kill:node2@2s,restart:node1@3s,kill@4s", "[kill:node1@1s kill:node2@2s restart:node1@3s kill:node1@4s]"},
 		{"stop@1s,kill@2s", "[stop:node1@1s kill:node1@2s]"},
@@ -53,12 +56,12 @@ func TestParseFaults(t *testing.T) {
 			t.Errorf("%s: %v, %v; want %s", text, got, err, want)
 		}
 		if err == nil && strings.HasPrefix(text, "kill:3") && len(lab.Repairs(got)) != 0 {
-			t.Errorf("%s is repaired already", text)
+			t.Errorf("%s: pending repairs: %v, want none", text, lab.Repairs(got))
 		}
 	}
 	broken, _ := lab.ParseFaults("kill:node2@20s,stop:node1@30s")
 	if got := fmt.Sprint(lab.Repairs(broken)); got != "[resume:node1@0s restart:node2@0s]" {
-		t.Errorf("to repair: %s", got)
+		t.Errorf("pending repairs: %s", got)
 	}
 }
 

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,8 +49,8 @@ const (
 	diskState = "user.barograph.disk"
 	diskFull  = "full"
 	diskFree  = "free"
-	diskLose  = "lost" // the power fails: the disk loses unflushed data
-	diskFlush = "kept" // the disk flushes all data
+	diskLose  = "lost" // the power fails: the disk loses the data that were not flushed
+	diskFlush = "kept" // the disk flushes all data, so a later power failure keeps them
 )
 
 // These calls of the file system differ from those of the folder below.
@@ -61,6 +62,9 @@ var (
 	_ fs.NodeSetxattrer  = (*frail)(nil)
 	_ fs.NodeUnlinker    = (*frail)(nil)
 	_ fs.NodeMkdirer     = (*frail)(nil)
+	_ fs.NodeMknoder     = (*frail)(nil)
+	_ fs.NodeSymlinker   = (*frail)(nil)
+	_ fs.NodeTmpfiler    = (*frail)(nil)
 	_ fs.NodeFsyncer     = (*frail)(nil)
 	_ fs.FileWriter      = (*frailFile)(nil)
 	_ fs.FileFsyncer     = (*frailFile)(nil)
@@ -173,6 +177,32 @@ func (n *frail) Mkdir(
 	return n.LoopbackNode.Mkdir(ctx, name, mode, out)
 }
 
+// Mknod makes a file without opening it, unless the disk is full.
+func (n *frail) Mknod(
+	ctx context.Context, name string, mode, device uint32, out *fuse.EntryOut,
+) (*fs.Inode, syscall.Errno) {
+	if n.disk.isFull() {
+		return nil, syscall.ENOSPC
+	}
+	return n.LoopbackNode.Mknod(ctx, name, mode, device, out)
+}
+
+// Symlink makes a symbolic link, unless the disk is full.
+func (n *frail) Symlink(ctx context.Context, target, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	if n.disk.isFull() {
+		return nil, syscall.ENOSPC
+	}
+	return n.LoopbackNode.Symlink(ctx, target, name, out)
+}
+
+// Tmpfile refuses files without a name (O_TMPFILE), because the disk restores a file by its name. Programs then make a
+// file with a name and remove it.
+func (n *frail) Tmpfile(
+	context.Context, uint32, uint32, *fuse.EntryOut,
+) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
+	return nil, nil, 0, syscall.EOPNOTSUPP
+}
+
 // Fsync flushes a file. It does nothing for a folder, because the disk never loses names.
 func (n *frail) Fsync(_ context.Context, _ fs.FileHandle, _ uint32) syscall.Errno {
 	n.disk.flush(n.ino())
@@ -245,8 +275,8 @@ func (d *frailDisk) beforeResize(ino uint64, path string, size int64) syscall.Er
 }
 
 // snapshot returns the snapshot of a file. A file without a snapshot was not changed since its last flush, and gets a
-// snapshot of its present content. The kernel knows the path of the file. A file that has no name any more gets an
-// empty snapshot, because nobody can open it after a power failure.
+// snapshot of its present content. A file that has no name any more gets an empty snapshot, because no process can open
+// it after a power failure.
 func (d *frailDisk) snapshot(ino uint64, path string) (*snapshot, error) {
 	if s := d.dirty[ino]; s != nil {
 		return s, nil
@@ -406,6 +436,7 @@ func (l *Lab) mount(i int) error {
 	for until := time.Now().Add(mountPatience); !isMountPoint(n.Dir); time.Sleep(poll) {
 		select {
 		case err := <-exit:
+			err = cmp.Or(err, errors.New("its process ended with status 0"))
 			return mountError(fmt.Errorf("%w: %s", err, tail(os.ReadFile(l.logFile(i)))))
 		default:
 		}

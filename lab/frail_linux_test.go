@@ -24,7 +24,7 @@ func frailLab(t *testing.T, dir string) *lab.Lab {
 func frailLabOf(t *testing.T, d *engine.Driver, dir string) *lab.Lab {
 	t.Helper()
 	if err := lab.TryFrailDisk(); err != nil {
-		t.Skipf("NOT TESTED: disks that can be full and forget: %v", err)
+		t.Skipf("NOT TESTED: frail disks: %v", err)
 	}
 	l, err := lab.Up(t.Context(), d, lab.Options{Dir: dir, Frail: true})
 	if err != nil {
@@ -56,7 +56,7 @@ func TestFrailDisk(t *testing.T) {
 		"longer":            {func(f *os.File) error { _, err := f.WriteAt(big, 6); return err }, "before"},
 		"cut off":           {func(f *os.File) error { return f.Truncate(2) }, "before"},
 		"cut off, and long": {func(f *os.File) error { return errors.Join(f.Truncate(0), write(f, "after, and longer")) }, "before"},
-		"made anew":         {func(f *os.File) error { return os.WriteFile(f.Name(), []byte("after"), 0o600) }, "before"},
+		"recreated":         {func(f *os.File) error { return os.WriteFile(f.Name(), []byte("after"), 0o600) }, "before"},
 		"flushed":           {func(f *os.File) error { return errors.Join(write(f, "after.."), f.Sync(), write(f, "later..")) }, "after.."},
 		"data flushed":      {func(f *os.File) error { return errors.Join(write(f, "after."), unix.Fdatasync(int(f.Fd()))) }, "after."},
 		"renamed": {func(f *os.File) error {
@@ -93,6 +93,15 @@ func TestFrailDisk(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(at, "new"), nil, 0o600); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("a file was made on a full disk: %v", err)
 	}
+	for name, create := range map[string]func(path string) error{
+		"symlink":      func(path string) error { return os.Symlink(old, path) },
+		"mknod":        func(path string) error { return unix.Mknod(path, unix.S_IFREG|0o600, 0) },
+		"without name": func(string) error { _, err := unix.Open(at, unix.O_TMPFILE|unix.O_RDWR, 0o600); return err },
+	} {
+		if err := create(filepath.Join(at, "new-"+name)); !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EOPNOTSUPP) {
+			t.Errorf("%s on a full disk: %v", name, err)
+		}
+	}
 	f, err := os.OpenFile(old, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +111,7 @@ func TestFrailDisk(t *testing.T) {
 		t.Errorf("a file grew on a full disk: %v", err)
 	}
 	if err := write(f, "BEFORE"); err != nil {
-		t.Errorf("what needs no room was refused: %v", err)
+		t.Errorf("a write that needs no space was refused: %v", err)
 	}
 	inflict(lab.DiskFree)
 	if _, err := f.WriteAt(big, 0); err != nil {
@@ -112,10 +121,10 @@ func TestFrailDisk(t *testing.T) {
 		t.Error(err)
 	}
 	if text, _ := os.ReadFile("/proc/mounts"); strings.Contains(string(text), dir) {
-		t.Error("a mount is left")
+		t.Error("the disk is still mounted")
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the folder is left: %v", err)
+		t.Errorf("the folder still exists: %v", err)
 	}
 }
 

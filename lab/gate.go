@@ -24,8 +24,8 @@ type Gate struct {
 
 	requests, bytes atomic.Int64
 
-	mu   sync.Mutex
-	free time.Time // when the next byte may pass
+	mu      sync.Mutex
+	nextDue time.Time // when the next byte may pass
 }
 
 // NewGate listens at 127.0.0.1, on a port of its own, for clients of the server at the address to, until it is closed.
@@ -44,13 +44,13 @@ func NewGate(to string, rate float64, latency time.Duration) (*Gate, error) {
 		Transport:      &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true},
 		ModifyResponse: func(r *http.Response) error { r.Body = &pacedBody{r.Body, r.Request.Context(), g}; return nil },
 	}
-	g.server = &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	handle := func(w http.ResponseWriter, r *http.Request) {
 		g.requests.Add(1)
-		if !pause(r.Context(), latency) {
-			return
+		if pause(r.Context(), latency) {
+			proxy.ServeHTTP(w, r)
 		}
-		proxy.ServeHTTP(w, r)
-	})}
+	}
+	g.server = &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(handle)}
 	g.serving.Go(func() { _ = g.server.Serve(listener) }) // Close ends it
 	return g, nil
 }
@@ -78,11 +78,11 @@ func (g *Gate) pass(ctx context.Context, n int) bool {
 		return true
 	}
 	g.mu.Lock()
-	if now := time.Now(); g.free.Before(now) {
-		g.free = now
+	if now := time.Now(); g.nextDue.Before(now) {
+		g.nextDue = now
 	}
-	g.free = g.free.Add(time.Duration(float64(n) / g.rate * 1e9))
-	due := g.free
+	g.nextDue = g.nextDue.Add(time.Duration(float64(n) / g.rate * 1e9))
+	due := g.nextDue
 	g.mu.Unlock()
 	return pause(ctx, time.Until(due))
 }

@@ -256,7 +256,7 @@ func fetch(ctx context.Context, a launch.Artifact, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(work) //nolint:errcheck // remains of it do no harm
+	defer os.RemoveAll(work) //nolint:errcheck // files that remain do no harm
 	if err := os.Chmod(work, 0o755); err != nil {
 		return err
 	}
@@ -284,7 +284,7 @@ func fetch(ctx context.Context, a launch.Artifact, w io.Writer) error {
 		err = untar(ctx, file, complete)
 	}
 	if err != nil {
-		return &fault.Error{File: file, Problem: "cannot be unpacked", Err: err, Cure: "make room on the disk, or remove the file"}
+		return &fault.Error{File: file, Problem: "cannot be unpacked", Err: err, Cure: "make room on the disk, and try again"}
 	}
 	return os.Rename(complete, dir)
 }

@@ -82,10 +82,12 @@ func hostIn(s *net.IPNet, last int) net.IP {
 	return net.IPv4(ip[0], ip[1], ip[2], byte(last)).To4()
 }
 
-// namespace returns the name of a node's network namespace, which is also that of its cable.
+// namespace returns the name of a node's network namespace. Its cable has the same name.
 func namespace(iso *launch.Isolation, node int) string { return iso.Name + "n" + strconv.Itoa(node+1) }
 
-// connect creates the bridge and the namespaces of a cluster, unless they exist. A reboot removes all of them.
+// connect creates the bridge and the namespaces of a cluster, unless they exist. A reboot removes all of them. connect
+// enables the bridge last. If a bridge is not enabled, the process that created it was killed before it had connected
+// all nodes.
 func connect(c *launch.Cluster) error {
 	iso := c.Isolation
 	if iso == nil {
@@ -95,20 +97,25 @@ func connect(c *launch.Cluster) error {
 	if err != nil {
 		return err
 	}
-	if _, err := netlink.LinkByName(iso.Name); err == nil {
-		return nil
+	if old, err := netlink.LinkByName(iso.Name); err == nil {
+		if old.Attrs().Flags&net.FlagUp != 0 {
+			return nil
+		}
+		if err := disconnect(c); err != nil {
+			return networkError("bridge "+iso.Name, err)
+		}
 	}
 	bridge := &netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: iso.Name}}
 	if err := netlink.LinkAdd(bridge); err != nil {
-		return networkError("bridge "+iso.Name, err)
-	}
-	if err := enableBridge(bridge, subnet); err != nil {
 		return networkError("bridge "+iso.Name, err)
 	}
 	for i := range c.Nodes {
 		if err := createNamespace(iso, bridge, subnet, i); err != nil {
 			return networkError("network namespace "+namespace(iso, i), err)
 		}
+	}
+	if err := enableBridge(bridge, subnet); err != nil {
+		return networkError("bridge "+iso.Name, err)
 	}
 	return nil
 }
@@ -176,9 +183,7 @@ func enableLinks(h *netlink.Handle, addr *net.IPNet, latency time.Duration) erro
 		return err
 	}
 	if latency > 0 {
-		attrs := netlink.QdiscAttrs{LinkIndex: l.Attrs().Index, Parent: netlink.HANDLE_ROOT}
-		delay := netlink.NewNetem(attrs, netlink.NetemQdiscAttrs{Latency: uint32(latency.Microseconds())})
-		if err := h.QdiscAdd(delay); err != nil {
+		if err := h.QdiscAdd(queueFor(l.Attrs().Index, Fault{Action: Delay, By: latency})); err != nil {
 			return &fault.Error{
 				Setting: "--latency", Problem: "this kernel cannot delay packets", Err: err,
 				Cure: "load its module: modprobe sch_netem; or omit --latency",

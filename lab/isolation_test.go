@@ -97,7 +97,7 @@ func TestIsolated(t *testing.T) {
 	for i := range s.Cluster.Nodes {
 		n, pid := &s.Cluster.Nodes[i], s.Nodes[i].Processes[0].PID
 		if got, err := query(t.Context(), n); err != nil || got != fmt.Sprintf("node %d\n", i) {
-			t.Errorf("node %d on %s says %q, %v", i, n.Host, got, err)
+			t.Errorf("node %d on %s replies %q, %v", i, n.Host, got, err)
 		}
 		if mine, its := link(t, os.Getpid()), link(t, pid); mine == its {
 			t.Errorf("node %d is in this machine's network", i)
@@ -125,13 +125,13 @@ func TestIsolated(t *testing.T) {
 		t.Errorf("after the restart: %q, %v", got, err)
 	}
 	if _, err := lab.Up(t.Context(), driver(), lab.Options{Dir: dir, Nodes: 3}); err == nil || !strings.Contains(err.Error(), "namespaces") {
-		t.Errorf("an isolated lab was taken for one that is not: %v", err)
+		t.Errorf("Up used an isolated lab for a lab without isolation: %v", err)
 	}
 	if err := l.Down(); err != nil {
 		t.Fatal(err)
 	}
 	if left := traces(t, iso); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("not removed: %v", left)
 	}
 }
 
@@ -158,13 +158,37 @@ func TestIsolatedAbandoned(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(traces(t, s.Cluster.Isolation)) == 0 {
-		t.Fatal("the child made nothing")
+		t.Fatal("the child left no traces")
 	}
 	if err := lab.Sweep(parent); err != nil {
 		t.Fatal(err)
 	}
 	if left := traces(t, s.Cluster.Isolation); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("not removed: %v", left)
+	}
+}
+
+// TestConnectAgain: a process that was killed while it connected the nodes leaves a bridge that is not enabled. The next
+// Up connects the nodes again.
+func TestConnectAgain(t *testing.T) {
+	needsRoot(t)
+	o := lab.Options{Dir: filepath.Join(t.TempDir(), "lab"), Isolate: &lab.Isolate{CPUs: 1}}
+	l := up(t, driver(), o)
+	if err := l.StopAll(); err != nil {
+		t.Fatal(err)
+	}
+	s := l.State()
+	name := s.Cluster.Isolation.Name
+	for _, args := range [][]string{{"netns", "delete", name + "n1"}, {"link", "set", name, "down"}} {
+		if out, err := exec.CommandContext(t.Context(), "ip", args...).CombinedOutput(); err != nil {
+			t.Skipf("NOT TESTED: ip (iproute2): %v: %s", err, out)
+		}
+	}
+	if _, err := lab.Up(t.Context(), driver(), o); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := query(t.Context(), &s.Cluster.Nodes[0]); err != nil || got != "node 0\n" {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 
@@ -188,6 +212,14 @@ func TestLatency(t *testing.T) {
 	if _, err := query(context.Background(), &s.Cluster.Nodes[0]); err != nil || time.Since(start) < 20*time.Millisecond {
 		t.Errorf("an answer after %s, %v", time.Since(start), err)
 	}
+	args := []string{"netns", "exec", s.Cluster.Isolation.Name + "n1", "tc", "qdisc", "show", "dev", "eth0"}
+	out, err := exec.CommandContext(t.Context(), "ip", args...).CombinedOutput() //nolint:gosec // a test's
+	if err != nil {
+		t.Skipf("NOT TESTED: tc (iproute2) does not report the queue: %v: %s", err, out)
+	}
+	if !strings.Contains(string(out), "limit 100000") {
+		t.Errorf("the queue may lose packets: %s", out)
+	}
 }
 
 // TestCable limits a node's bandwidth and restores it. If this kernel does not support delays, the
@@ -204,7 +236,7 @@ func TestCable(t *testing.T) {
 			args := append(in, "tc", "qdisc", "show", "dev", map[bool]string{true: "eth0", false: s.Cluster.Isolation.Name + "n2"}[in != nil])
 			out, err := exec.CommandContext(t.Context(), args[0], args[1:]...).CombinedOutput() //nolint:gosec // a test's
 			if err != nil {
-				t.Skipf("NOT TESTED: tc (iproute2) does not say what waits before a cable: %v: %s", err, out)
+				t.Skipf("NOT TESTED: tc (iproute2) does not report the queue of a cable: %v: %s", err, out)
 			}
 			all += string(out)
 		}

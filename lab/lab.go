@@ -28,10 +28,10 @@ type Options struct {
 	Profile  string        // "" = the first
 	Memory   int64         // bytes that a node may use; 0 = the machine's, shared by the nodes
 	Owned    bool          // the lab must not outlive this process: a later Sweep or Up removes it
-	Patience time.Duration // for a node to be ready; 0 = defaultPatience
+	Patience time.Duration // how long Up waits for a node to be ready; 0 = defaultPatience
 	Isolate  *Isolate      // keep the nodes apart; nil = they share this machine
 	TLS      bool          // its clients connect over TLS, with certificates that the lab makes
-	Disks    []string      // folders, one for each disk; Up makes a folder for the engine in each, see launch.Cluster.Disks
+	Disks    []string      // a folder on each disk; Up makes a folder for the engine in it, see launch.Cluster.Disks
 
 	// Frail gives every node a disk that can be full, and that loses unflushed data when its power fails.
 	// It is a file system of this process (FUSE), which needs root and is too slow for measurements.
@@ -262,10 +262,12 @@ func (l *Lab) create(ctx context.Context) error {
 func (l *Lab) resume(ctx context.Context, old State) (*Lab, error) {
 	c, planned := &old.Cluster, &l.state.Cluster
 	refuse := func(problem string) error {
-		return &fault.Error{File: c.Dir, Problem: problem, Cure: "end it first (`barograph lab down`), or name another folder"}
+		const cure = "end it first (`barograph lab down`), or name another folder"
+		return &fault.Error{File: c.Dir, Problem: problem, Cure: cure}
 	}
 	sameKind := old.Engine == l.state.Engine && old.Frail == l.state.Frail && c.TLS == planned.TLS
-	sameCluster := c.Profile == planned.Profile && len(c.Nodes) == len(planned.Nodes) && c.Isolation.Equal(planned.Isolation)
+	sameCluster := c.Profile == planned.Profile && len(c.Nodes) == len(planned.Nodes) &&
+		c.Isolation.Equal(planned.Isolation)
 	if !sameKind || !sameCluster {
 		return nil, refuse(fmt.Sprintf("contains a lab of %s, %d node(s), profile %s, %s%s",
 			old.Engine, len(c.Nodes), c.Profile, c.Isolation, old.kind()))

@@ -149,11 +149,11 @@ func TestUpKillRestartDown(t *testing.T) {
 			t.Errorf("node %d is on %s, not on %s", i, n.Host, want)
 		}
 		if got, err := query(t.Context(), n); err != nil || got != fmt.Sprintf("node %d\n", i) {
-			t.Errorf("node %d says %q, %v", i, got, err)
+			t.Errorf("node %d replies %q, %v", i, got, err)
 		}
 	}
 	if len(ports) != 4 { // one port per node and a shared one
-		t.Errorf("ports are given twice: %v", ports)
+		t.Errorf("ports are assigned twice: %v", ports)
 	}
 	if !strings.Contains(l.Log(1), "prepared") {
 		t.Errorf("the log is %q", l.Log(1))
@@ -275,7 +275,7 @@ func TestKillTakesTheFamily(t *testing.T) {
 		t.Fatal(err)
 	}
 	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", child)); err == nil && !strings.Contains(string(stat), ") Z ") {
-		t.Errorf("a child of the server lives on: %s", stat)
+		t.Errorf("a child of the server still runs: %s", stat)
 	}
 }
 
@@ -288,7 +288,7 @@ func TestUpAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again.State().Nodes[0].Processes[0] != first.Nodes[0].Processes[0] || again.URL() != l.URL() {
-		t.Error("a lab that runs was not taken as it is")
+		t.Error("Up did not use the running lab")
 	}
 	if _, err := lab.Up(t.Context(), driver(), lab.Options{Dir: dir, Nodes: 3}); err == nil || !strings.Contains(err.Error(), "lab down") {
 		t.Errorf("other nodes in the same folder: %v", err)
@@ -361,7 +361,7 @@ func TestForeignProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s, _ := lab.Status(dir); s.Running() {
-		t.Error("another process is taken for the server")
+		t.Error("Status reports another process as the server")
 	}
 	if err := lab.Down(dir); err != nil {
 		t.Fatal(err)
@@ -434,7 +434,7 @@ func TestKilledWhilePreparing(t *testing.T) {
 // of Options.
 func TestOtherUsers(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("NOT TESTED: another user takes root")
+		t.Skip("NOT TESTED: a process of another user needs root")
 	}
 	t.Setenv("LAB_TEST_SECRET", "hunter2")
 	parent := filepath.Dir(t.TempDir())
@@ -444,7 +444,7 @@ func TestOtherUsers(t *testing.T) {
 	dir := filepath.Join(parent, "lab")
 	l := up(t, driver(), lab.Options{Dir: dir, Environment: []string{"LAB_TEST_MORE=more"}})
 	if text, err := os.ReadFile(filepath.Join(dir, engine.URLFile)); err != nil || string(text) != l.URL()+"\n" {
-		t.Errorf("the file of the URL holds %q, %v", text, err)
+		t.Errorf("the file of the URL contains %q, %v", text, err)
 	}
 	const other = 65534 // the user nobody
 	for _, try := range []string{
@@ -475,13 +475,13 @@ func TestOtherUsers(t *testing.T) {
 		}
 		_, err := lab.Up(t.Context(), driver(), lab.Options{Dir: filepath.Join(foreign, "lab")})
 		if err == nil || !strings.Contains(err.Error(), "--lab-dir") {
-			t.Errorf("a folder that is %s was taken: %v", name, err)
+			t.Errorf("Up used a folder that is %s: %v", name, err)
 		}
 	}
 }
 
 func TestAbandoned(t *testing.T) {
-	for _, name := range []string{"whole", "broken"} {
+	for _, name := range []string{"complete", "broken"} {
 		t.Run(name, func(t *testing.T) {
 			parent := t.TempDir()
 			dir := filepath.Join(parent, name)
@@ -492,13 +492,13 @@ func TestAbandoned(t *testing.T) {
 			if err != nil || !s.Running() {
 				t.Fatalf("the child left no server: %+v, %v", s, err)
 			}
-			if name == "whole" {
-				var said strings.Builder
+			if name == "complete" {
+				var text strings.Builder
 				report, err := lab.ReportOf(parent, nil, false)
-				err = errors.Join(err, report.Text(&said))
+				err = errors.Join(err, report.Text(&text))
 				if err != nil || len(report) != 1 || !report[0].Orphan ||
-					!strings.Contains(said.String(), "orphan: the process that started it was killed") {
-					t.Errorf("%+v, %v: %s", report, err, said.String())
+					!strings.Contains(text.String(), "orphan: the process that started it was killed") {
+					t.Errorf("%+v, %v: %s", report, err, text.String())
 				}
 				if err := lab.Sweep(parent); err != nil {
 					t.Fatal(err)
@@ -507,12 +507,12 @@ func TestAbandoned(t *testing.T) {
 					t.Errorf("%+v, %v", report, err)
 				}
 				if left, err := filepath.Glob(filepath.Join(parent, "*.lock")); err != nil || len(left) > 0 {
-					t.Errorf("%q are left, %v", left, err)
+					t.Errorf("%q still exist, %v", left, err)
 				}
 			} else {
 				l := up(t, driver(), lab.Options{Dir: dir})
 				if l.State().Nodes[0].Processes[0] == s.Nodes[0].Processes[0] {
-					t.Error("a lab whose start was broken off was taken over")
+					t.Error("Up used a lab whose start was interrupted")
 				}
 			}
 			if _, err := os.Stat(fmt.Sprintf("/proc/%d", s.Nodes[0].Processes[0].PID)); err == nil {
@@ -525,7 +525,7 @@ func TestAbandoned(t *testing.T) {
 	}
 }
 
-func TestFailuresSayWhy(t *testing.T) {
+func TestErrorsNameTheCause(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*engine.Driver)
 		o      lab.Options
@@ -558,24 +558,24 @@ func TestFailuresSayWhy(t *testing.T) {
 				t.Errorf("the error is %v; want %q in it", err, c.want)
 			}
 			if _, err := os.Stat(c.o.Dir); err == nil {
-				t.Error("the folder stays")
+				t.Error("the folder still exists")
 			}
 		})
 	}
 }
 
-func TestAFolderOfSomeoneElse(t *testing.T) {
+func TestFolderWithOtherFiles(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "thesis.tex"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := lab.Up(t.Context(), driver(), lab.Options{Dir: dir}); err == nil {
-		t.Error("a folder with other files was taken")
+		t.Error("Up used a folder with other files")
 	}
 	if err := lab.Down(dir); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "thesis.tex")); err != nil {
-		t.Error("somebody's file is gone")
+		t.Error("a file of the user was removed")
 	}
 }

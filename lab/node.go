@@ -99,6 +99,9 @@ func (l *Lab) configure(cmd *exec.Cmd, command launch.Command, i int) (*os.File,
 // start starts a node and waits until it is ready.
 func (l *Lab) start(ctx context.Context, i int) error {
 	c, n := &l.state.Cluster, &l.state.Cluster.Nodes[i]
+	if err := l.Kill(i); err != nil { // a process may have survived the node's other ones
+		return err
+	}
 	n.First = true
 	for k := range l.state.Nodes {
 		n.First = n.First && (k == i || !l.state.Nodes[k].alive())

@@ -20,11 +20,11 @@ func TestPortsAreReservedWithoutFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		if p := port(l); given[p] || reserve(p) {
-			t.Errorf("port %d is given twice", p)
+			t.Errorf("port %d is assigned twice", p)
 		}
 		given[port(l)] = true
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
+		t.Errorf("not removed: %v, %v", left, err)
 	}
 }

@@ -35,7 +35,8 @@ func stat(pid int) (parent int, start string, ok bool) {
 		return 0, "", false
 	}
 	s, err := p.Stat()
-	return s.PPID, strconv.FormatUint(s.Starttime, 10), err == nil && s.State != "X" && (s.State != "Z" || s.NumThreads > 1)
+	ok = err == nil && s.State != "X" && (s.State != "Z" || s.NumThreads > 1)
+	return s.PPID, strconv.FormatUint(s.Starttime, 10), ok
 }
 
 // identify returns the identity of a running process. It contains the id of the boot, because ticks and pids start
@@ -78,13 +79,18 @@ func (p Process) family() []Process {
 	return out
 }
 
-// stop sends a process the signal to stop, and kills it and its descendants if they do not.
+// stop sends a process the signal to stop, and kills it and its descendants if they do not stop. It resumes halted
+// processes, because a halted process does not receive the signal.
 func (p Process) stop(signal syscall.Signal) error {
 	family := p.family()
 	if len(family) == 0 {
 		return nil
 	}
-	if err := p.signal(signal); err != nil {
+	err := p.signal(signal)
+	for _, f := range family {
+		err = errors.Join(err, f.signal(syscall.SIGCONT))
+	}
+	if err != nil {
 		return err
 	}
 	if waitEnded(family, stopPatience) {

@@ -19,6 +19,8 @@ type Relay struct {
 	listener net.Listener
 	serving  sync.WaitGroup
 
+	closed chan struct{} // closed by Close
+
 	mu   sync.Mutex
 	open map[net.Conn]bool // nil = closed
 }
@@ -30,7 +32,7 @@ func NewRelay(host, to string) (*Relay, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Relay{to: to, listener: listener, open: map[net.Conn]bool{}}
+	r := &Relay{to: to, listener: listener, closed: make(chan struct{}), open: map[net.Conn]bool{}}
 	r.serving.Go(r.accept)
 	return r, nil
 }
@@ -41,10 +43,13 @@ func (r *Relay) Addr() string { return r.listener.Addr().String() }
 // Delay delays everything that the server sends from now on.
 func (r *Relay) Delay(by time.Duration) { r.delay.Store(int64(by)) }
 
-// Close closes the relay and every connection through it.
+// Close closes the relay and every connection through it. It discards the data that the relay still delays.
 func (r *Relay) Close() error {
 	err := r.listener.Close()
 	r.mu.Lock()
+	if r.open != nil {
+		close(r.closed)
+	}
 	for c := range r.open {
 		_ = c.Close() // the goroutines that use it get an error
 	}
@@ -81,8 +86,8 @@ func (r *Relay) relay(client net.Conn) {
 		return
 	}
 	var both sync.WaitGroup
-	both.Go(func() { forward(server, client, func() time.Duration { return 0 }) })
-	both.Go(func() { forward(client, server, func() time.Duration { return time.Duration(r.delay.Load()) }) })
+	both.Go(func() { r.forward(server, client, func() time.Duration { return 0 }) })
+	both.Go(func() { r.forward(client, server, func() time.Duration { return time.Duration(r.delay.Load()) }) })
 	both.Wait()
 }
 
@@ -118,13 +123,18 @@ const maxPieces = 1024
 
 // forward sends the data that it receives from one side to the other side after a delay, and then closes the connection
 // for writing.
-func forward(to, from net.Conn, delay func() time.Duration) {
+func (r *Relay) forward(to, from net.Conn, delay func() time.Duration) {
 	pieces := make(chan delayedPiece, maxPieces)
 	var writer sync.WaitGroup
 	writer.Go(func() {
 		broken := false
 		for p := range pieces {
-			time.Sleep(time.Until(p.due))
+			if wait := time.Until(p.due); wait > 0 {
+				select {
+				case <-time.After(wait):
+				case <-r.closed:
+				}
+			}
 			if !broken {
 				if _, err := to.Write(p.data); err != nil {
 					broken = true

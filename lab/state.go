@@ -94,21 +94,21 @@ func Status(dir string) (State, error) {
 	return s, err
 }
 
-// readState reads a state file. of describes the file's subject in errors. The state names processes to end, devices to
+// readState reads a state file. subject describes its content in errors. The state names processes to end, devices to
 // detach and a folder to remove, so the file must belong to this user.
-func readState[T any](name, of, cure string) (s T, err error) {
+func readState[T any](name, subject, cure string) (s T, err error) {
 	text, err := os.ReadFile(name)
 	switch {
 	case err != nil:
 		return s, err
 	case !isOwned(name):
 		return s, &fault.Error{
-			File: filepath.Dir(name), Problem: "contains " + of + " of another user",
+			File: filepath.Dir(name), Problem: "contains " + subject + " of another user",
 			Cure: "name another folder, or become that user",
 		}
 	}
 	if err := jsonkeys.Unmarshal(text, &s); err != nil {
-		return s, &fault.Error{File: name, Problem: "is not a state file of " + of, Err: err, Cure: cure}
+		return s, &fault.Error{File: name, Problem: "is not a state file of " + subject, Err: err, Cure: cure}
 	}
 	return s, nil
 }

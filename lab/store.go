@@ -57,9 +57,11 @@ func StoreDriver() engine.Driver {
 		Artifacts: []launch.Artifact{gatewayArtifact()},
 		Nodes:     []int{1},
 		Ports:     []string{StoreName},
-		Profiles:  []launch.Profile{{Name: "default", Summary: "versitygw, which stores objects as files in the lab's folder"}},
-		Stop:      syscall.SIGTERM,
-		Find:      func() error { _, err := program(); return err },
+		Profiles: []launch.Profile{
+			{Name: "default", Summary: "versitygw, which stores objects as files in the lab's folder"},
+		},
+		Stop: syscall.SIGTERM,
+		Find: func() error { _, err := program(); return err },
 		Prepare: func(_ *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 			for _, dir := range []string{filepath.Join(folder(n), StoreBucket), filepath.Join(n.Dir, "sidecar")} {
 				if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -1,9 +1,9 @@
-// Package parquetfile opens Parquet files of other programs, in which every byte may be wrong.
+// Package parquetfile opens Parquet files of other programs. Every byte of such a file may be wrong.
 //
-// It checks values before the library uses them: the length of the footer, for which the library
-// allocates as much memory, and the headers of pages, whose counts of items the library trusts
-// (parquet-go v0.32.0 reads floating-point numbers of a list beyond the end of a page, two billion
-// of them for seven bytes). The library itself rejects damaged data of a page.
+// It checks two kinds of values before the library uses them. The library allocates the memory that the
+// length of the footer demands. It also trusts the counts of items in the headers of pages: parquet-go
+// v0.32.0 reads the floating-point numbers of a list beyond the end of a page, two billion of them for
+// seven bytes. The library itself rejects damaged data of a page.
 package parquetfile
 
 import (
@@ -27,11 +27,11 @@ func Open(f *os.File) (file *parquet.File, err error) {
 	}
 	size := info.Size()
 	var tail [8]byte // the footer's length, and "PAR1"
-	if _, err := f.ReadAt(tail[:], max(size-int64(len(tail)), 0)); err != nil {
+	if _, err := f.ReadAt(tail[:], max(size-int64(len(tail)), 0)); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if n := int64(binary.LittleEndian.Uint32(tail[:])); n > size-12 {
-		return nil, fmt.Errorf("its footer should have %d bytes, but the file has %d", n, size)
+	if n := int64(binary.LittleEndian.Uint32(tail[:])); n > size-12 { // "PAR1" at the start, and the tail
+		return nil, fmt.Errorf("the file is too short: %d bytes, for a footer of %d bytes", size, n)
 	}
 	if file, err = parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true)); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func checkPageHeaders(f io.ReaderAt, size int64, c *format.ColumnMetaData) error
 		position = c.DictionaryPageOffset
 	}
 	if position < 0 || c.TotalCompressedSize < 0 {
-		return errors.New("its position is before the beginning of the file")
+		return errors.New("its position or its size is below 0")
 	}
 	for end := position + min(c.TotalCompressedSize, max(size-position, 0)); position < end; {
 		page, n, err := readPageHeader(io.NewSectionReader(f, position, end-position))
@@ -77,10 +77,11 @@ func checkPageHeaders(f io.ReaderAt, size int64, c *format.ColumnMetaData) error
 	return nil
 }
 
-// firstReadBytes is more than nearly every header of a page has.
+// firstReadBytes is enough for nearly every header of a page.
 const firstReadBytes = 1 << 10
 
-// readPageHeader reads the header at the beginning of f, and returns its size in bytes.
+// readPageHeader reads the header at the beginning of f, and returns its size in bytes. If the first bytes are not
+// enough, it reads eight times as many, up to all of f.
 func readPageHeader(f *io.SectionReader) (page format.PageHeader, n int, err error) {
 	var compact thrift.CompactProtocol
 	for size := int64(firstReadBytes); ; size *= 8 {

@@ -26,7 +26,8 @@ func Commit() (revision, committed string) {
 	return revision, committed
 }
 
-// Version is that of the program: its release, its module's version, or the revision it was built from.
+// Version returns the version of the program: its release, else the version of its module, else the commit it was built
+// from.
 func Version() string {
 	if release != "" {
 		return release

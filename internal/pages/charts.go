@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/barograph/barograph/results/plot"
@@ -55,11 +56,26 @@ func panel(title string, rows []any) (out plot.Panel, err error) {
 	return out, nil
 }
 
+// wordsOf splits options into words, and returns an error for a word that is not known.
+func wordsOf(options string, known ...string) (words []string, err error) {
+	for _, w := range strings.Fields(options) {
+		if !slices.Contains(known, w) {
+			return nil, fmt.Errorf("the option %q is not known; choose from %q", w, known)
+		}
+		words = append(words, w)
+	}
+	return words, nil
+}
+
 // bars draws panels of named values. Options are words: log, sidebyside (panels), own (scales).
 func (p *page) bars(file, title, subtitle, xlabel, unit, options string, panels []any) (string, error) {
+	words, err := wordsOf(options, "log", "sidebyside", "own")
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", file, err)
+	}
 	rows := plot.Rows{
-		Frame: plot.Frame{Title: title, Subtitle: subtitle, XLabel: xlabel}, Unit: unit,
-		Log: strings.Contains(options, "log"), SideBySide: strings.Contains(options, "sidebyside"), OwnScales: strings.Contains(options, "own"),
+		Frame: plot.Frame{Title: title, Subtitle: subtitle, XLabel: xlabel}, Unit: unit, Log: slices.Contains(words, "log"),
+		SideBySide: slices.Contains(words, "sidebyside"), OwnScales: slices.Contains(words, "own"),
 	}
 	for _, x := range panels {
 		q, ok := x.(plot.Panel)
@@ -97,11 +113,16 @@ func curve(name, group string, at, values []any) (out plot.Curve, err error) {
 
 // lines draws curves. Options are words: sizes (both axes are logarithmic), log (the axis of values is).
 func (p *page) lines(file, title, subtitle, xlabel, ylabel, options string, curves []any) (string, error) {
-	l := plot.Lines{Frame: plot.Frame{Title: title, Subtitle: subtitle, XLabel: xlabel, YLabel: ylabel}, Coordinate: plot.Numbers}
-	if strings.Contains(options, "sizes") {
+	words, err := wordsOf(options, "sizes", "log")
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", file, err)
+	}
+	frame := plot.Frame{Title: title, Subtitle: subtitle, XLabel: xlabel, YLabel: ylabel}
+	l := plot.Lines{Frame: frame, Coordinate: plot.Numbers}
+	if slices.Contains(words, "sizes") {
 		l.Coordinate = plot.Sizes
 	}
-	if strings.Contains(options, "log") {
+	if slices.Contains(words, "log") {
 		l.LogAbove = 1
 	}
 	for _, x := range curves {
@@ -119,7 +140,8 @@ func (p *page) lines(file, title, subtitle, xlabel, ylabel, options string, curv
 func columnGroup(name string, labels []string, values, line []any) (out plot.Group, err error) {
 	out.Name = name
 	if len(labels) != len(values) || len(labels) != len(line) {
-		return out, fmt.Errorf("the group %s has %d labels, %d values, %d values of its line", name, len(labels), len(values), len(line))
+		return out, fmt.Errorf("the group %s has %d labels, %d values, %d values of its line",
+			name, len(labels), len(values), len(line))
 	}
 	for i, label := range labels {
 		v, err := valueOf(values[i])
@@ -170,8 +192,8 @@ func (p *page) layers(file, title, subtitle, ylabel string, step any, all []any)
 	return p.addPicture(file, title, svg, err)
 }
 
-// drawing is a picture of the report of a run folder, by the title of its section and its position there. alt is what a
-// reader learns who does not see the picture; the title of the section does not say it.
+// drawing is a picture of the report of a run folder, by the title of its section and its position there. alt is the
+// text for readers who do not see the picture: what it shows.
 func (p *page) drawing(file, name, title string, position int, alt string) (string, error) {
 	r, err := report.Open(filepath.Join(p.expanded, name))
 	if err != nil {

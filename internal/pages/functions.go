@@ -18,6 +18,9 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
+// notMeasured is the note in place of a number that was not measured.
+const notMeasured = "not measured"
+
 // functions are those of the templates. README.txt in the folder of the pages describes them.
 func (p *page) functions() template.FuncMap {
 	return template.FuncMap{
@@ -34,29 +37,30 @@ func (p *page) functions() template.FuncMap {
 		"axis":   p.axis,
 		"field":  p.field,
 		"textOf": p.textOf,
-		"tryField": func(name, path string) number {
-			n, err := p.field(name, path)
-			if err != nil {
-				return missing("not measured")
+		"tryField": func(name, path string) (number, error) {
+			if has, err := p.has(name, path); err != nil || !has {
+				return missing(notMeasured), err
 			}
-			return n
+			return p.field(name, path)
 		},
-		"tryText": func(name, path string) string {
-			text, err := p.textOf(name, path)
-			if err != nil {
-				return "not measured"
+		"tryText": func(name, path string) (string, error) {
+			if has, err := p.has(name, path); err != nil || !has {
+				return notMeasured, err
 			}
-			return text
+			return p.textOf(name, path)
 		},
-		"factExists": func(file string) bool { _, err := os.Stat(filepath.Join(p.expanded, file+".facts")); return err == nil },
-		"fact":       p.factNumber,
-		"factText":   p.fact,
-		"access":     p.access,
-		"planText":   p.planText,
-		"exists":     p.exists,
-		"counts":     p.counts,
-		"total":      p.total,
-		"rate":       p.rate,
+		"factExists": func(file string) bool {
+			_, err := os.Stat(filepath.Join(p.expanded, file+".facts"))
+			return err == nil
+		},
+		"fact":     p.factNumber,
+		"factText": p.fact,
+		"access":   p.access,
+		"planText": p.planText,
+		"exists":   p.exists,
+		"counts":   p.counts,
+		"total":    p.total,
+		"rate":     p.rate,
 		"bottleneck": func(name string, conditions ...string) (string, error) {
 			f, err := p.open(name)
 			if err != nil {
@@ -212,6 +216,19 @@ func (p *page) exists(name string) bool {
 	return err == nil
 }
 
+// has reports whether a run folder was kept and its run.json has a value at a path.
+func (p *page) has(name, path string) (bool, error) {
+	if !p.exists(name) {
+		return false, nil
+	}
+	f, err := p.open(name)
+	if err != nil {
+		return false, err
+	}
+	_, err = at(f.runJSON, path)
+	return err == nil, nil
+}
+
 // home is the first of several folders, separated by blanks, in which an engine was measured; "" = none.
 func (p *page) home(engine, names string) (string, error) {
 	for name := range strings.FieldsSeq(names) {
@@ -276,7 +293,8 @@ func (p *page) across(cases []string, name, conditions, otherName, otherConditio
 	return out, err
 }
 
-// law fits quantity = factor · size^exponent to the repetitions in the folders of several sizes; %s in name is the size.
+// law fits quantity = factor · size^exponent to the repetitions in the folders of several sizes. %s in name is the
+// size.
 func (p *page) law(name string, sizes []string, quantity string, conditions ...string) (measure.Growth, error) {
 	var x []float64
 	var rows [][]float64
@@ -302,16 +320,16 @@ func (p *page) law(name string, sizes []string, quantity string, conditions ...s
 // conditions. A quantity is a path in the measurement, such as total_ns; times are in milliseconds.
 func (p *page) value(name, quantity string, conditions ...string) (number, error) {
 	n, err := p.try(name, quantity, conditions...)
-	if err == nil && n.Note == "not measured" {
+	if err == nil && n.Note == notMeasured {
 		err = fmt.Errorf("%s has no cell %v", name, conditions)
 	}
 	return n, err
 }
 
-// try is value, and "not measured" if there is no such cell.
+// try returns what value returns, but a note in place of an error if there is no such cell.
 func (p *page) try(name, quantity string, conditions ...string) (number, error) {
 	if !p.exists(name) {
-		return missing("not measured"), nil
+		return missing(notMeasured), nil
 	}
 	f, err := p.open(name)
 	if err != nil {
@@ -321,7 +339,7 @@ func (p *page) try(name, quantity string, conditions ...string) (number, error) 
 	cells := f.cellsOf(matching)
 	switch {
 	case len(cells) == 0:
-		return missing("not measured"), nil
+		return missing(notMeasured), nil
 	case len(cells) > 1:
 		return number{}, fmt.Errorf("%s: %v are %d cells: %v", name, conditions, len(cells), cells)
 	}
@@ -368,8 +386,8 @@ func quantityOf(sample any, quantity string) (float64, error) {
 	return x, nil
 }
 
-// each is the quantity of every repetition, in order, for example of a series of intervals:
-// with the quantity "series.ended" it is each member's value in the only sample.
+// each returns the quantity of every repetition, in order. With a quantity such as series[].ended it returns the values
+// of the members of an array, for example of a series of intervals.
 func (p *page) each(name, quantity string, conditions ...string) (out []any, err error) {
 	f, err := p.open(name)
 	if err != nil {
@@ -540,14 +558,17 @@ func (p *page) counts(name string, verdicts ...string) (number, error) {
 	return exactly(float64(n)), nil
 }
 
-// total is the sum of a quantity over all repetitions of all cells that meet the conditions.
+// total is the sum of a quantity over all repetitions of all cells that meet the conditions, at least one.
 func (p *page) total(name, quantity string, conditions ...string) (number, error) {
 	f, err := p.open(name)
 	if err != nil {
 		return number{}, err
 	}
-	sum := 0.0
-	for _, i := range f.matching(conditions) {
+	sum, matching := 0.0, f.matching(conditions)
+	if len(matching) == 0 {
+		return number{}, fmt.Errorf("%s: nothing meets %v", name, conditions)
+	}
+	for _, i := range matching {
 		v, err := quantityOf(f.values[i], quantity)
 		if err != nil {
 			continue // JSON omits zeros, and a failed repetition has no measurement
@@ -565,7 +586,7 @@ func (p *page) rate(name string, conditions ...string) (number, error) {
 	}
 	took, err := p.total(name, "post.total_ns", conditions...)
 	if err == nil && took.Value == 0 {
-		return missing("not measured"), nil
+		return missing(notMeasured), nil
 	}
 	return exactly(values.Value / took.Value * 1000), err
 }

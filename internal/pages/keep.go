@@ -29,23 +29,24 @@ const (
 	keptIndex   = "kept.json"
 	stepsFile   = "steps.facts" // of run.sh: the seconds of each step
 
-	// maxKept is the limit of a page's kept folders. Larger ones are named only by their digest.
-	maxKept = 600_000
+	maxKept = 600_000 // bytes of all kept folders of a page
 )
 
-// kept describes the complete folder of which a part was kept.
-type kept struct {
+// keptFolder describes the complete folder of a kept folder.
+type keptFolder struct {
 	Digest string `json:"digest"` // of the complete folder
 	Files  int    `json:"files"`
 	Bytes  int64  `json:"bytes"`
 }
 
-// left are parts of a sample that no page shows and that are large: histograms, whose percentiles
-// are kept, and resources of single queries.
-var left = regexp.MustCompile(`^(start_ns|service_times|response_times|times)$`)
+// omitted matches the names of large parts of a sample that no page shows: histograms, whose percentiles are kept, and
+// the times of single operations.
+var omitted = regexp.MustCompile(`^(start_ns|service_times|response_times|times)$`)
 
 // perQuery are parts of the measurement of a single query that only the page about scans shows.
-var perQuery = []string{"first_row_ns", "client_cpu_ns", "client", "machine", "memory_available_bytes", "devices", "server"} //nolint:gochecknoglobals // a constant
+var perQuery = []string{ //nolint:gochecknoglobals // a constant
+	"first_row_ns", "client_cpu_ns", "client", "machine", "memory_available_bytes", "devices", "server",
+}
 
 // scanPlans matches the text of a plan in the description of a scan, which no page shows. The plans of one run of
 // AsterixDB are 150 kB.
@@ -55,7 +56,7 @@ var scanPlans = regexp.MustCompile(`("plan": )"(?:[^"\\]|\\.)*"`)
 // folders of the same names and leaves the others, because the steps of a page may be measured on
 // several days.
 func keep(from, to string, which planChoice) error {
-	index := map[string]kept{}
+	index := map[string]keptFolder{}
 	if _, err := os.Stat(filepath.Join(to, keptIndex)); err == nil {
 		if err := readJSON(filepath.Join(to, keptIndex), &index); err != nil {
 			return err
@@ -77,7 +78,7 @@ func keep(from, to string, which planChoice) error {
 		}
 		if top, _, _ := strings.Cut(name, "/"); top != "." && !replaced[top] {
 			replaced[top] = true
-			maps.DeleteFunc(index, func(n string, _ kept) bool { return n == top || strings.HasPrefix(n, top+"/") })
+			maps.DeleteFunc(index, func(n string, _ keptFolder) bool { return n == top || strings.HasPrefix(n, top+"/") })
 			if err := os.RemoveAll(filepath.Join(to, top)); err != nil {
 				return err
 			}
@@ -107,7 +108,8 @@ func keep(from, to string, which planChoice) error {
 	return err
 }
 
-// keepSteps adds the steps of from to those of to. A line has the name of a step and its seconds.
+// keepSteps adds the steps of the file from to the file to, and replaces those of the same names. A line has the name
+// of a step and its seconds.
 func keepSteps(from, to string) error {
 	steps := map[string]string{}
 	for _, file := range []string{to, from} {
@@ -172,10 +174,10 @@ func keepRun(from, to string, which planChoice) error {
 	return writeJSON(filepath.Join(to, keptPlans), out)
 }
 
-// planChoice names what is kept and dropped: the plans, as TEST.ENGINE.DESIGN.FLAVOUR.
+// planChoice has the expressions of the flags of keep.
 type planChoice struct {
-	access, text *regexp.Regexp
-	drop         *regexp.Regexp // parts of the measurements that the page does not need
+	access, text *regexp.Regexp // names of plans, which are TEST.ENGINE.DESIGN.FLAVOUR
+	drop         *regexp.Regexp // names of the parts of the measurements that the page does not need
 }
 
 type keptPlan struct {
@@ -283,12 +285,12 @@ func flatten(s *run.Sample) (map[string]json.RawMessage, error) {
 	return out, nil
 }
 
-// drop removes what left names, at any depth.
+// drop removes the parts that omitted matches, at any depth.
 func drop(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, member := range v {
-			if left.MatchString(name) {
+			if omitted.MatchString(name) {
 				delete(v, name)
 			} else {
 				drop(member)
@@ -362,7 +364,9 @@ func unpack(from, to string) error {
 	sequence := 0
 	event := func(kind run.EventKind, sample any) error {
 		sequence++
-		text, err := marshal(map[string]any{"seq": sequence, "time": "2026-01-01T00:00:00Z", "kind": kind, "sample": sample})
+		text, err := marshal(map[string]any{
+			"seq": sequence, "time": "2026-01-01T00:00:00Z", "kind": kind, "sample": sample,
+		})
 		out.Write(append(text, '\n'))
 		return err
 	}
@@ -420,7 +424,7 @@ func (g *group) sample(i int) map[string]any {
 }
 
 // describe computes the digest of a complete folder from the names and contents of its files.
-func describe(dir string) (k kept, err error) {
+func describe(dir string) (k keptFolder, err error) {
 	sums := map[string]string{}
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {

@@ -22,16 +22,20 @@ import (
 )
 
 const (
-	five      = "docs/results/five"
-	published = "docs/results/site"
+	pagesDir = "docs/results/five"
+	siteDir  = "docs/results/site"
 )
 
+// nothing is an expression that no name matches.
+const nothing = "$^"
+
 func main() {
-	accesses := flag.String("plans", "$^", "keep: also copy the accesses of the plans whose names match this expression")
-	texts := flag.String("texts", "$^", "keep: also copy the texts of these of them")
-	dropped := flag.String("drop", "$^", "keep: omit the parts of the measurements whose names match this expression")
+	accesses := flag.String("plans", nothing, "keep: also copy the accesses of the plans whose names match this")
+	texts := flag.String("texts", nothing, "keep: also copy the texts of those of these plans whose names match this")
+	dropped := flag.String("drop", nothing, "keep: omit the parts of the measurements whose names match this")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: pages render [NAME…] | pages [-plans REGEXP] [-texts REGEXP] [-drop REGEXP] keep NAME [FOLDER]")
+		fmt.Fprintln(os.Stderr, "usage: pages render [NAME…]\n"+
+			"       pages [-plans REGEXP] [-texts REGEXP] [-drop REGEXP] keep NAME [FOLDER]")
 	}
 	flag.Parse()
 	if err := command(flag.Args(), *accesses, *texts, *dropped); err != nil {
@@ -43,21 +47,21 @@ func main() {
 func command(args []string, accesses, texts, dropped string) error {
 	switch {
 	case len(args) > 0 && args[0] == "render":
-		names, err := pageNames(five)
+		names, err := pageNames(pagesDir)
 		if err != nil {
 			return err
 		}
 		if len(args) > 1 {
-			return write(five, args[1:])
+			return write(pagesDir, args[1:])
 		}
-		page, err := renderSite(five)
+		page, err := renderSite(pagesDir)
 		if err != nil {
 			return err
 		}
-		if err := writeFile(filepath.Join(published, site.FileName), page); err != nil {
+		if err := writeFile(filepath.Join(siteDir, site.FileName), page); err != nil {
 			return err
 		}
-		return write(five, names)
+		return write(pagesDir, names)
 	case len(args) > 1 && len(args) < 4 && args[0] == "keep":
 		var which planChoice
 		var err error
@@ -74,7 +78,7 @@ func command(args []string, accesses, texts, dropped string) error {
 		if len(args) > 2 {
 			from = args[2]
 		}
-		return keep(from, filepath.Join(five, "runs", args[1]), which)
+		return keep(from, filepath.Join(pagesDir, "runs", args[1]), which)
 	}
 	flag.Usage()
 	return errors.New("unknown command")

@@ -55,7 +55,7 @@ func toNumber(x any) (number, error) {
 	return number{}, fmt.Errorf("%v is no number", x)
 }
 
-// combine computes with two numbers. A missing one makes the result missing.
+// combine computes with two numbers. A missing one makes the result missing. A result that is no number is an error.
 func combine(a, b any, f func(x, y float64) float64) (number, error) {
 	x, err := toNumber(a)
 	if err != nil {
@@ -68,7 +68,11 @@ func combine(a, b any, f func(x, y float64) float64) (number, error) {
 	if !x.known() {
 		return x, nil
 	}
-	return exactly(f(x.Value, y.Value)), nil
+	v := f(x.Value, y.Value)
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return number{}, fmt.Errorf("the result for %v and %v is not a number", x, y)
+	}
+	return exactly(v), nil
 }
 
 func compare(a, b any, f func(x, y float64) bool) (bool, error) {
@@ -99,19 +103,22 @@ func end(x any, of func(n number) float64) (number, error) {
 	if err != nil || !n.known() {
 		return n, err
 	}
-	if v := of(n); !math.IsNaN(v) && n.N > 1 {
+	if v := of(n); !math.IsNaN(v) {
 		return exactly(v), nil
 	}
 	return exactly(n.Value), nil
 }
 
-// geomean is the geometric mean of the known numbers of a list.
+// geomean is the geometric mean of the known numbers of a list, which must be above 0.
 func geomean(xs []any) (number, error) {
 	sum, n := 0.0, 0
 	for _, x := range xs {
 		v, err := toNumber(x)
 		if err != nil {
 			return v, err
+		}
+		if v.known() && v.Value <= 0 {
+			return v, fmt.Errorf("%v has no geometric mean", v)
 		}
 		if v.known() {
 			sum += math.Log(v.Value)
@@ -144,10 +151,10 @@ func best(xs []any, better func(a, b float64) bool) (out number, err error) {
 	return out, nil
 }
 
-// ofLeast returns the name of the least known number. names and numbers have one order.
+// ofLeast returns the name of the least known number. names[i] is the name of numbers[i].
 func ofLeast(names, numbers []any) (name string, err error) {
 	if len(names) != len(numbers) {
-		return "", fmt.Errorf("%d names of %d numbers", len(names), len(numbers))
+		return "", fmt.Errorf("%d names for %d numbers", len(names), len(numbers))
 	}
 	least := missing("—")
 	for i, x := range numbers {

@@ -23,7 +23,7 @@ type page struct {
 	dir, name string
 	original  original
 	expanded  string // run folders as Barograph's packages read them
-	index     map[string]kept
+	index     map[string]keptFolder
 	folders   map[string]*folder
 	files     map[string][]byte // the rendered files by name
 	values    map[string]any    // what the templates share, see set and get
@@ -117,7 +117,7 @@ func newPage(dir, name string) (p *page, err error) {
 
 // finding is what a page contributes to the landing page.
 type finding struct {
-	Name, Title string // Name is "" if the evaluation has no page yet
+	Name, Title string // Name is that of the page; "" = the evaluation has no page yet
 	Year        int
 	Sentences   []any  // set "found"
 	Picture     string // set "picture"
@@ -184,11 +184,37 @@ func readJSON(path string, v any) error {
 // Words with digits that are names, not figures.
 var (
 	code  = regexp.MustCompile("(?s)```.*?```|`[^`]*`|\\]\\([^)]*\\)|<!--.*?-->")
-	names = regexp.MustCompile(`(?i)\b((19|20)\d\d|(test|tests|table|tables|figure|workload|experiment|query|part|http|rule)s? \d(, \d)*( (and|to) \d)?|[a-z/_]+\d[\w/]*|95 %|(50|95|99)th)\b|\b95 %|(?m:^\d+\.)`)
+	names = regexp.MustCompile(`(?i)\b((19|20)\d\d|` +
+		`(test|tests|table|tables|figure|workload|experiment|query|part|http|rule)s? \d(, \d)*( (and|to) \d)?|` +
+		`[a-z/_]+\d[\w/]*|95 %|(50|95|99)th)\b|\b95 %|(?m:^\d+\.)`)
 	digit = regexp.MustCompile(`\S*\d\S*`)
 )
 
-// typedFigures finds figures in the text of a template that no function computed.
+// verb matches a verb of printf.
+var verb = regexp.MustCompile(`%[-+# 0]*\d*(\.\d+)?[a-z]`)
+
+// sentences returns the formats of all calls of printf in a pipeline that have several words, without their verbs.
+func sentences(pipe *parse.PipeNode) (text string) {
+	if pipe == nil {
+		return ""
+	}
+	for _, c := range pipe.Cmds {
+		for i, a := range c.Args {
+			switch a := a.(type) {
+			case *parse.PipeNode:
+				text += sentences(a)
+			case *parse.StringNode:
+				if i == 1 && c.Args[0].String() == "printf" && strings.Contains(a.Text, " ") {
+					text += verb.ReplaceAllString(strings.ReplaceAll(a.Text, "%%", "%"), " ") + " "
+				}
+			}
+		}
+	}
+	return text
+}
+
+// typedFigures finds figures in the text of a template, and in the formats of printf, that no function computed. It
+// does not see figures in other strings.
 func typedFigures(t *template.Template) error {
 	var text strings.Builder
 	var walk func(n parse.Node)
@@ -199,24 +225,28 @@ func typedFigures(t *template.Template) error {
 			}
 		}
 	}
+	branch := func(n *parse.BranchNode) {
+		text.WriteString(sentences(n.Pipe))
+		list(n.List)
+		list(n.ElseList)
+	}
 	walk = func(n parse.Node) {
 		switch n := n.(type) {
 		case *parse.TextNode:
 			text.Write(n.Text)
 		case *parse.ActionNode: // {{0.5}} prints a typed figure, too
-			if c := n.Pipe.Cmds; len(n.Pipe.Decl) == 0 && len(c) == 1 && len(c[0].Args) == 1 && c[0].Args[0].Type() == parse.NodeNumber {
+			c := n.Pipe.Cmds
+			isValue := len(n.Pipe.Decl) == 0 && len(c) == 1 && len(c[0].Args) == 1
+			if isValue && c[0].Args[0].Type() == parse.NodeNumber {
 				text.WriteString(c[0].String())
 			}
-			text.WriteString(" ")
+			text.WriteString(" " + sentences(n.Pipe))
 		case *parse.IfNode:
-			list(n.List)
-			list(n.ElseList)
+			branch(&n.BranchNode)
 		case *parse.RangeNode:
-			list(n.List)
-			list(n.ElseList)
+			branch(&n.BranchNode)
 		case *parse.WithNode:
-			list(n.List)
-			list(n.ElseList)
+			branch(&n.BranchNode)
 		default:
 			text.WriteString(" ")
 		}
@@ -258,8 +288,11 @@ func (p *page) open(name string) (*folder, error) {
 		}
 		f.values = append(f.values, v)
 	}
+	if err != nil {
+		return nil, err
+	}
 	p.folders[name] = f
-	return f, err
+	return f, nil
 }
 
 // fact reads a line "name value" of a file NAME.facts, which run.sh wrote.
@@ -277,7 +310,7 @@ func (p *page) fact(file, name string) (string, error) {
 }
 
 // matching returns the indices of the samples that meet conditions such as "engine=duckdb",
-// "case=test_3" or "phase=cold". Without a phase it is the warm one, if there is any.
+// "case=test_3" or "phase=cold". Without a phase it omits the cold samples.
 func (f *folder) matching(conditions []string) (out []int) {
 	phase := run.Phase("")
 	for _, c := range conditions {

@@ -14,11 +14,12 @@ import (
 	"testing"
 	"text/template"
 
+	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/report/site"
 	"github.com/barograph/barograph/results/run"
 )
 
-const committed = "../../" + five
+const committed = "../../" + pagesDir
 
 // TestPages renders all pages from the kept folders and compares them with the committed files.
 func TestPages(t *testing.T) {
@@ -43,13 +44,13 @@ func TestPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := os.ReadFile(filepath.Join("../..", published, site.FileName)); err != nil || !bytes.Equal(got, page) {
-		t.Errorf("%s differs from its rendering (%v): run docs/results/render.sh", published, err)
+	if got, err := os.ReadFile(filepath.Join("../..", siteDir, site.FileName)); err != nil || !bytes.Equal(got, page) {
+		t.Errorf("%s differs from its rendering (%v): run docs/results/render.sh", siteDir, err)
 	}
 	files, _ := filepath.Glob(filepath.Join(committed, "*.[ms][dv]*"))
 	for _, f := range files {
 		if base := filepath.Base(f); !rendered[base] && !strings.HasSuffix(base, ".tmpl") {
-			t.Errorf("%s is not rendered from anything", base)
+			t.Errorf("no template renders %s", base)
 		}
 	}
 	t.Logf("%d pages, %d files", len(names), len(rendered))
@@ -130,8 +131,13 @@ func TestTypedFigures(t *testing.T) {
 		"{{range $x := .}}34,598{{end}}":                         true,
 		"1. first\n2. second, at the 95th percentile and in p99": false,
 		"25–36 % less":                                           true,
+		`{{printf "%.1f %% less, in test_3" (value 1)}}`:         false,
+		`{{printf "groups[%d].p95" 1}}`:                          false,
+		`{{$x := printf "takes 12 ms"}}`:                         true,
+		`{{if true}}{{printf "%s" (printf "12 ms")}}{{end}}`:     true,
 	} {
-		if err := typedFigures(template.Must(template.New("t").Funcs(template.FuncMap{"value": func(int) int { return 1 }}).Parse(text))); (err != nil) != fails {
+		functions := template.FuncMap{"value": func(int) int { return 1 }}
+		if err := typedFigures(template.Must(template.New("t").Funcs(functions).Parse(text))); (err != nil) != fails {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -196,7 +202,7 @@ func TestKeep(t *testing.T) {
 	if err := os.CopyFS(filepath.Join(from, "a"), os.DirFS("../../docs/results/ycsb/bandwidth")); err != nil {
 		t.Fatal(err)
 	}
-	if err := keep(from, to, planChoice{regexp.MustCompile(""), regexp.MustCompile(""), regexp.MustCompile("$^")}); err != nil && !strings.Contains(err.Error(), "more than") {
+	if err := keep(from, to, everyPlan()); err != nil && !strings.Contains(err.Error(), "more than") {
 		t.Fatal(err)
 	}
 	if err := expand(to, back); err != nil {
@@ -227,6 +233,11 @@ func TestKeep(t *testing.T) {
 	if a, b := flat(wantSamples), flat(gotSamples); len(a) == 0 || !slices.Equal(a, b) {
 		t.Errorf("%d samples became %d other ones", len(a), len(b))
 	}
+}
+
+// everyPlan keeps all plans with their texts, and drops nothing.
+func everyPlan() planChoice {
+	return planChoice{regexp.MustCompile(""), regexp.MustCompile(""), regexp.MustCompile(nothing)}
 }
 
 // TestScanPlans: the kept description of a scan has no text of a plan, whatever the text contains.
@@ -265,11 +276,11 @@ func TestKeepAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := keep(from, to, planChoice{regexp.MustCompile(""), regexp.MustCompile(""), regexp.MustCompile("$^")}); err != nil {
+		if err := keep(from, to, everyPlan()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	var index map[string]kept
+	var index map[string]keptFolder
 	if err := readJSON(filepath.Join(to, keptIndex), &index); err != nil {
 		t.Fatal(err)
 	}
@@ -330,6 +341,9 @@ func TestFunctions(t *testing.T) {
 		strings.Count(text, "\n") != 1 || strings.Contains(text, "pebble") {
 		t.Errorf("failures: %q, %v", text, err)
 	}
+	if n, err := p.total("faults", "measured.total_ns", "engine=none"); err == nil {
+		t.Errorf("the total of no samples is %v", n)
+	}
 	if text, err := p.option("many/clients", "--duration"); err != nil || text != "1s" {
 		t.Errorf("option: %q, %v", text, err)
 	}
@@ -345,6 +359,72 @@ func TestFunctions(t *testing.T) {
 	}
 	if text, err := p.answer("growth", "no such words"); err == nil {
 		t.Errorf("an answer without the words: %q", text)
+	}
+}
+
+// TestArithmetic: the ends of a projection are those of its interval, and a result that is no number is an error.
+func TestArithmetic(t *testing.T) {
+	law, err := measure.FitGrowth([]float64{1, 2}, [][]float64{{1, 1.1}, {2, 2.2}}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := project(law, 4)
+	functions := (&page{}).functions()
+	end := func(name string) number {
+		n, e := functions[name].(func(x any) (number, error))(p)
+		err = errors.Join(err, e)
+		return n
+	}
+	if low, high := end("lower"), end("upper"); err != nil || low.Value != p.Low || high.Value != p.High || p.Low >= p.High {
+		t.Errorf("%v to %v, want %+v; %v", low, high, p, err)
+	}
+	ratio := func(x, y float64) float64 { return x / y }
+	if n, err := combine(1, 0, ratio); err == nil {
+		t.Errorf("1 / 0 is %v", n)
+	}
+	if n, err := combine(missing("not measured"), 0, ratio); err != nil || n.Note != "not measured" {
+		t.Errorf("missing / 0: %v, %v", n, err)
+	}
+	for _, x := range []float64{0, -1} {
+		if n, err := geomean([]any{1.0, x}); err == nil {
+			t.Errorf("the geometric mean of 1 and %v is %v", x, n)
+		}
+	}
+}
+
+// TestDamagedFolder: a run folder that cannot be read is an error, not "not measured", each time.
+func TestDamagedFolder(t *testing.T) {
+	p := &page{name: "x", expanded: t.TempDir(), folders: map[string]*folder{}}
+	if err := writeFile(filepath.Join(p.expanded, "damaged", run.DescriptionFile), []byte("{")); err != nil {
+		t.Fatal(err)
+	}
+	functions := p.functions()
+	tryField := functions["tryField"].(func(name, path string) (number, error))
+	tryText := functions["tryText"].(func(name, path string) (string, error))
+	for range 2 {
+		if n, err := tryField("damaged", "machine.threads"); err == nil {
+			t.Errorf("a damaged folder: %v", n)
+		}
+		if text, err := tryText("damaged", "id"); err == nil {
+			t.Errorf("a damaged folder: %q", text)
+		}
+	}
+	if n, err := tryField("none", "machine.threads"); err != nil || n.Note != "not measured" {
+		t.Errorf("%v, %v", n, err)
+	}
+	if text, err := tryText("none", "id"); err != nil || text != "not measured" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// TestOptions: a picture refuses an option that it does not have.
+func TestOptions(t *testing.T) {
+	p := &page{name: "x", files: map[string][]byte{}}
+	if _, err := p.bars("a", "", "", "", "", "log sidebside", nil); err == nil || !strings.Contains(err.Error(), "sidebside") {
+		t.Errorf("bars: %v", err)
+	}
+	if _, err := p.lines("b", "", "", "", "", "logarithmic", nil); err == nil || !strings.Contains(err.Error(), "logarithmic") {
+		t.Errorf("lines: %v", err)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// answer is the sentences with which the report of a run folder begins; with a text, those that contain it.
+// answer returns the first sentences of the report of a run folder; with texts, only those that contain all texts.
 func (p *page) answer(name string, containing ...string) (string, error) {
 	r, err := report.Open(filepath.Join(p.expanded, name))
 	if err != nil {
@@ -24,7 +24,8 @@ func (p *page) answer(name string, containing ...string) (string, error) {
 	}
 	var out []string
 	for _, w := range r.Answers {
-		if (w.Class == "answer" || w.Class == "because") && !slices.ContainsFunc(containing, func(text string) bool { return !strings.Contains(w.Text, text) }) {
+		lacks := func(text string) bool { return !strings.Contains(w.Text, text) }
+		if (w.Class == "answer" || w.Class == "because") && !slices.ContainsFunc(containing, lacks) {
 			out = append(out, w.Text)
 		}
 	}
@@ -106,7 +107,7 @@ func (p *page) projection(name string, conditions ...string) (number, error) {
 	}
 	for _, q := range stored.Projections {
 		if q.CellKey == want.CellKey {
-			return number{Estimate: q.Projected, N: 2}, nil
+			return number{Estimate: q.Projected}, nil
 		}
 	}
 	return number{}, fmt.Errorf("%s/growth.json has no projection of %v", name, conditions)
@@ -215,15 +216,19 @@ func (p *page) kills(names ...string) (string, error) {
 		return "", err
 	}
 	var out strings.Builder
-	out.WriteString("| engine, nodes | node killed during | until the node was back | lost or wrong | failed calls | longest time without a success, s | node back after, s |\n" +
+	out.WriteString("| engine, nodes | node killed during | until the node was back | lost or wrong | failed calls | " +
+		"longest time without a success, s | node back after, s |\n" +
 		"|---|---|---|---:|---:|---:|---:|\n")
 	for _, s := range all {
 		k, m := s.Kill, s.Measured()
-		during, done, bad := "the load", run.FormatCount(k.Acknowledged)+" records acknowledged", k.Acknowledged-k.Found
+		during, untilBack := "the load", run.FormatCount(k.Acknowledged)+" records acknowledged"
+		lostOrWrong := k.Acknowledged - k.Found
 		if s.Cell.Value("during") == run.DuringQuestions {
-			during, done, bad = "the questions", run.CountOf(k.CorrectWhileDown, "correct result"), int64(k.Wrong)
+			during, untilBack = "the questions", run.CountOf(k.CorrectWhileDown, "correct result")
+			lostOrWrong = int64(k.Wrong)
 		}
-		fmt.Fprintf(&out, "| %s, %d | %s | %s | %d | %d | %s | %s |\n", s.Cell.Engine, k.Nodes, during, done, bad, k.Errors,
+		fmt.Fprintf(&out, "| %s, %d | %s | %s | %d | %d | %s | %s |\n",
+			s.Cell.Engine, k.Nodes, during, untilBack, lostOrWrong, k.Errors,
 			plot.Digits(m.LongestGap.Seconds(), 3), plot.Digits(m.Total.Seconds(), 3))
 	}
 	return out.String(), nil
@@ -251,8 +256,8 @@ func (p *page) factsOf(names ...string) (string, error) {
 			return "", err
 		}
 		m := f.run.Machine
-		add(machines, "machine", fmt.Sprintf("%s, %d threads, %d usable, %s GB of memory, %s, %s, %s", m.CPU, m.Threads, m.UsableCPUs,
-			plot.Digits(float64(m.Memory)/1e9, 3), m.OS, m.Kernel, m.Virtual))
+		add(machines, "machine", fmt.Sprintf("%s, %d threads, %d usable, %s GB of memory, %s, %s, %s",
+			m.CPU, m.Threads, m.UsableCPUs, plot.Digits(float64(m.Memory)/1e9, 3), m.OS, m.Kernel, m.Virtual))
 		add(versions, "Barograph", "commit `"+f.run.Version+"`, "+m.Go)
 		for _, a := range f.run.Archives {
 			text := a.Product + " " + a.Version
@@ -274,7 +279,8 @@ func (p *page) factsOf(names ...string) (string, error) {
 		if !f.run.Finished.IsZero() {
 			took = f.run.Finished.Sub(f.run.Started).Round(time.Second).String()
 		}
-		fmt.Fprintf(&runs, "| `%s` | %s | %s | %s | `%s` (%s, %s) |\n", name, f.run.Started.UTC().Format("2006-01-02 15:04"), took,
+		fmt.Fprintf(&runs, "| `%s` | %s | %s | %s | `%s` (%s, %s) |\n",
+			name, f.run.Started.UTC().Format("2006-01-02 15:04"), took,
 			plot.Digits(m.Load[0], 3), k.Digest, run.CountOf(k.Files, "file"), sizeText(k.Bytes))
 	}
 	if len(machines) > 1 {
@@ -284,7 +290,8 @@ func (p *page) factsOf(names ...string) (string, error) {
 		return strings.Compare(strings.SplitN(a, "|", 3)[1], strings.SplitN(b, "|", 3)[1])
 	})
 	out.WriteString("| | |\n|---|---|\n" + strings.Join(order, ""))
-	out.WriteString("\n| run folder | started (UTC) | took | load average before | digest of the complete folder |\n|---|---|---|---|---|\n" + runs.String())
+	out.WriteString("\n| run folder | started (UTC) | took | load average before | digest of the complete folder |\n" +
+		"|---|---|---|---|---|\n" + runs.String())
 	return out.String(), nil
 }
 

@@ -14,7 +14,7 @@ var ErrCannotDrop = errors.New("the page cache cannot be dropped on " + runtime.
 
 // DropCaches drops files from the operating system's page cache, which makes the next read come
 // from the disk. Each path is a file, or a folder with its regular files. It first syncs the files,
-// because dirty pages cannot be dropped.
+// because dirty pages cannot be dropped. A path may be a symbolic link; it does not follow links inside a folder.
 //
 // Any user can do this for his own files (posix_fadvise, DONTNEED). Root also drops the complete
 // cache, including directories and inodes, through /proc/sys/vm/drop_caches. how describes which
@@ -26,10 +26,19 @@ func DropCaches(paths []string) (how string, err error) { return dropCaches(path
 // globalCache is the file through which root drops the complete cache.
 const globalCache = "/proc/sys/vm/drop_caches"
 
+// resolved returns a path without symbolic links, or the path itself if it cannot be resolved.
+func resolved(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	return path
+}
+
 // regularFiles lists the files under the paths.
 func regularFiles(paths []string) ([]string, error) {
 	var out []string
 	for _, path := range paths {
+		path = resolved(path) // WalkDir does not follow a link
 		err := filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
 			if errors.Is(err, fs.ErrNotExist) && p != path {
 				return nil // the engine removed it meanwhile, as ClickHouse does after a merge

@@ -42,10 +42,7 @@ type ClientLoad struct {
 // CPUTime is the processor time of all threads of this process until now; 0 if the system does not
 // report it.
 func CPUTime() time.Duration {
-	u, err := processUsage()
-	if err != nil {
-		return 0
-	}
+	u, _ := processUsage() // after an error it is zero
 	return u.user + u.system
 }
 
@@ -81,8 +78,8 @@ func (m *ClientMeter) Stop() (ClientLoad, error) {
 	return out, nil
 }
 
-// Share is the used part of the cores' time, 0 … 1. It exceeds 1 if threads outside Go (of an
-// embedded engine) use further cores.
+// Share is the processor time of this process divided by the time of its cores, 0 … 1. It exceeds 1 if
+// threads outside Go (of an embedded engine) use further cores.
 func (l ClientLoad) Share() float64 {
 	if l.Wall <= 0 || l.Cores <= 0 {
 		return 0

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// modular makes the samples that SciPy got for the expected values below.
+// modular makes the samples for which SciPy computed the expected values below.
 func modular(n, factor, modulus int, add float64) []float64 {
 	out := make([]float64, n)
 	for i := range out {
@@ -18,8 +18,8 @@ func modular(n, factor, modulus int, add float64) []float64 {
 
 // The permeability constants of the human chorioamnion are the textbook example
 // of Hollander and Wolfe (1973, p. 69) and of R's wilcox.test; the diabetes
-// example is that of SciPy's manual. Different values are SciPy 1.17.1's, the ones
-// with ties and small samples by listing all permutations.
+// example is that of SciPy's manual. The other expected values are from SciPy 1.17.1;
+// for small samples with ties it listed all permutations.
 func TestMannWhitney(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -107,7 +107,7 @@ func TestMannWhitneyAgainstPermutations(t *testing.T) {
 			b[i] = float64(r.IntN(6))
 		}
 		if got, want := MannWhitney(a, b), permutationP(a, b); !near(got, want) {
-			t.Fatalf("%v %v: p = %v, permutations say %v", a, b, got, want)
+			t.Fatalf("%v %v: p = %v, by permutations %v", a, b, got, want)
 		}
 	}
 }
@@ -193,7 +193,7 @@ func TestLeastPIsReached(t *testing.T) {
 		for nb := 1; nb < 8; nb++ {
 			a, b := modular(na, 1, 1000, 0), modular(nb, 1, 1000, 500)
 			if got, want := leastP(na, nb), MannWhitney(a, b); !near(got, want) {
-				t.Errorf("%d, %d: %v, the test says %v", na, nb, got, want)
+				t.Errorf("%d, %d: %v, by the test %v", na, nb, got, want)
 			}
 		}
 	}
@@ -202,7 +202,7 @@ func TestLeastPIsReached(t *testing.T) {
 // With no true difference, five samples compared pairwise and corrected should
 // show any difference in no more than 5 % of runs; 400 runs have a standard
 // error of 1.1 %.
-func TestPairwiseKeepsItsPromise(t *testing.T) {
+func TestPairwiseFalseAlarms(t *testing.T) {
 	alarms := 0
 	for run := range uint64(400) {
 		samples := make([][]float64, 5)
@@ -226,7 +226,7 @@ func TestPairwiseKeepsItsPromise(t *testing.T) {
 	}
 }
 
-func TestAgainst(t *testing.T) {
+func TestCompareWithBase(t *testing.T) {
 	samples := [][]float64{times(1, 12, 10), times(2, 12, 10), times(3, 12, 30)}
 	// Four against four reach p = 0.029: enough for one comparison, not for three.
 	small := [][]float64{times(1, 4, 10), times(2, 4, 90), times(3, 4, 900)}

@@ -40,24 +40,16 @@ func Devices(ctx context.Context, paths []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if target, err := filepath.EvalSymlinks(abs); err == nil {
-			abs = target
-		}
-		device := ""
-		if m := deepestMount(mounts, abs); m != nil {
-			device = m.Device
-		}
-		if target, err := filepath.EvalSymlinks(device); err == nil { // /dev/mapper/x → ../dm-0
-			device = target
-		}
-		if name := filepath.Base(device); counted[name].Name != "" {
-			out[i] = name
+		if m := deepestMount(mounts, resolved(abs)); m != nil {
+			if name := filepath.Base(resolved(m.Device)); counted[name].Name != "" { // /dev/mapper/x → ../dm-0
+				out[i] = name
+			}
 		}
 	}
 	return out, nil
 }
 
-// ownMounts lists the mounts of this process. By default the library lists those of process 1, which are others if this
+// ownMounts lists the mounts of this process. By default the library lists those of process 1, which differ if this
 // process is in a container or in a service with folders of its own.
 func ownMounts(ctx context.Context) ([]disk.PartitionStat, error) {
 	if os.Getenv(string(common.HostProcMountinfo)) == "" {
@@ -100,7 +92,10 @@ func (m *DiskMeter) Stop(ctx context.Context) ([]DiskLoad, error) {
 	var out []DiskLoad
 	for _, name := range m.names {
 		a, b := m.start[name], now[name]
-		out = append(out, DiskLoad{Device: name, Read: b.ReadBytes - a.ReadBytes, Reads: b.ReadCount - a.ReadCount, Busy: time.Duration(b.IoTime-a.IoTime) * time.Millisecond})
+		out = append(out, DiskLoad{
+			Device: name, Read: b.ReadBytes - a.ReadBytes, Reads: b.ReadCount - a.ReadCount,
+			Busy: time.Duration(b.IoTime-a.IoTime) * time.Millisecond,
+		})
 	}
 	return out, nil
 }

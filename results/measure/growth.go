@@ -61,7 +61,7 @@ type Growth struct {
 	Sizes   int     `json:"sizes"`
 
 	x, y  []float64    // logarithms of sizes and medians
-	lines [][2]float64 // intercepts and slopes of the lines through resampled samples
+	lines [][2]float64 // intercept and slope of the line through each resample
 }
 
 // growthDraws is the number of bootstrap lines.
@@ -80,7 +80,10 @@ func FitGrowth(sizes []float64, times [][]float64, seed uint64) (Growth, error) 
 	for i, n := range sizes {
 		sample := sortedFinite(times[i])
 		if n <= 0 || len(sample) == 0 || slices.Min(sample) <= 0 {
-			return g, &fault.Error{Setting: "growth", Problem: "a size or a time is not above 0, or a size has no times", Cure: "measure each size, with a clock that resolves it"}
+			return g, &fault.Error{
+				Setting: "growth", Problem: "a size or a time is not above 0, or a size has no times",
+				Cure: "measure each size, with a clock that resolves it",
+			}
 		}
 		samples = append(samples, sample)
 		g.x = append(g.x, math.Log(n))
@@ -130,7 +133,7 @@ func (g Growth) At(size float64) Estimate {
 	return Estimate{Value: math.Exp(e.Value), Low: math.Exp(e.Low), High: math.Exp(e.High)}
 }
 
-// Widen extends the interval to contain 95 % of a bootstrap's draws, which it sorts.
+// Widen extends the interval so that it contains 95 % of the draws of a bootstrap. It sorts draws.
 func (e *Estimate) Widen(draws []float64) { e.widenTo(percentiles(draws)) }
 
 func (e *Estimate) widenTo(low, high float64) {

@@ -25,24 +25,25 @@ func noisy(r *rand.Rand, xs []float64, n int, sd float64, law func(float64) floa
 func TestGrowthIsFound(t *testing.T) {
 	sizes := []float64{1, 2, 4, 8, 16}
 	for _, want := range []float64{0, 0.5, 1, 2} {
-		g, err := measure.FitGrowth(sizes, noisy(rand.New(rand.NewPCG(1, 2)), sizes, 11, 0, func(n float64) float64 { return 3 * math.Pow(n, want) }), 1)
+		law := func(n float64) float64 { return 3 * math.Pow(n, want) }
+		g, err := measure.FitGrowth(sizes, noisy(rand.New(rand.NewPCG(1, 2)), sizes, 11, 0, law), 1)
 		if err != nil || math.Abs(g.Exponent.Value-want) > 1e-9 || math.Abs(g.Factor-3) > 1e-9 {
 			t.Errorf("exponent %v: %+v, %v", want, g, err)
 		}
 		if at := g.At(32); math.Abs(at.Value/(3*math.Pow(32, want))-1) > 1e-9 {
-			t.Errorf("exponent %v: at 32 it says %+v", want, at)
+			t.Errorf("exponent %v: the prediction for 32 is %+v", want, at)
 		}
 	}
 }
 
-// TestGrowthIntervals: of many noisy studies nearly all intervals hold the truth.
+// TestGrowthIntervals: of many noisy studies nearly all intervals contain the true value.
 func TestGrowthIntervals(t *testing.T) {
 	sizes := []float64{1, 2, 4, 8, 16}
 	const rounds = 200
-	held, predicted := 0, 0
+	covered, predicted := 0, 0
 	for i := range rounds {
 		r := rand.New(rand.NewPCG(uint64(i), 9))
-		shift := make(map[float64]float64) // what a size has of its own, that no repetition shows
+		shift := make(map[float64]float64) // a deviation of each size that all its repetitions share
 		for _, n := range append(sizes, 64) {
 			shift[n] = math.Exp(0.05 * r.NormFloat64())
 		}
@@ -52,14 +53,14 @@ func TestGrowthIntervals(t *testing.T) {
 			t.Fatal(err)
 		}
 		if g.Exponent.Low <= 0.7 && 0.7 <= g.Exponent.High {
-			held++
+			covered++
 		}
 		if e := g.At(64); e.Low <= law(64) && law(64) <= e.High {
 			predicted++
 		}
 	}
-	if held < 180 || predicted < 180 {
-		t.Errorf("of %d intervals %d hold the exponent and %d the prediction", rounds, held, predicted)
+	if covered < 180 || predicted < 180 {
+		t.Errorf("of %d intervals %d contain the exponent and %d the prediction", rounds, covered, predicted)
 	}
 }
 
@@ -102,7 +103,7 @@ func TestUSLIsFound(t *testing.T) {
 
 func TestUSLWithNoise(t *testing.T) {
 	clients := []float64{1, 2, 4, 8, 16, 32}
-	held := 0
+	covered := 0
 	for i := range 60 {
 		law := func(n float64) float64 { return 500 * n / (1 + 0.04*(n-1) + 0.001*n*(n-1)) }
 		u, err := measure.FitUSL(clients, noisy(rand.New(rand.NewPCG(uint64(i), 5)), clients, 9, 0.05, law), uint64(i))
@@ -110,18 +111,18 @@ func TestUSLWithNoise(t *testing.T) {
 			t.Fatalf("%+v, %v", u, err)
 		}
 		if u.Sigma.Low <= 0.04 && 0.04 <= u.Sigma.High && u.Kappa.Low <= 0.001 && 0.001 <= u.Kappa.High {
-			held++
+			covered++
 		}
 	}
-	if held < 48 {
-		t.Errorf("only %d of 60 pairs of intervals hold the truth", held)
+	if covered < 48 {
+		t.Errorf("only %d of 60 pairs of intervals contain the true values", covered)
 	}
 	if _, err := measure.FitUSL([]float64{1, 2, 2}, [][]float64{{1}, {2}, {2}}, 1); err == nil {
-		t.Error("two numbers of clients were taken for enough")
+		t.Error("FitUSL accepts two numbers of clients")
 	}
 }
 
-// What few repetitions leave unknown is null in JSON, and unknown when read.
+// TestEstimateInJSON: an end that is not known is null in JSON, and NaN when it is read.
 func TestEstimateInJSON(t *testing.T) {
 	for _, e := range []measure.Estimate{{1, 0.5, 2}, {1, math.NaN(), math.NaN()}, {1, 0, math.Inf(1)}} {
 		text, err := json.Marshal(e)

@@ -35,7 +35,8 @@ func (h *Histogram) Record(d time.Duration) { h.RecordN(d, 1) }
 // RecordN counts a duration n times.
 func (h *Histogram) RecordN(d time.Duration, n int64) {
 	if err := h.hdr.RecordValues(int64(min(max(d, 0), LongestTime)), n); err != nil {
-		_ = h.hdr.RecordValues(h.hdr.HighestTrackableValue(), n) // a histogram that another program wrote may have a shorter range
+		// A histogram that another program wrote may have a shorter range.
+		_ = h.hdr.RecordValues(h.hdr.HighestTrackableValue(), n)
 	}
 }
 

@@ -37,7 +37,7 @@ func TestHistogramPercentilesAgainstSortedValues(t *testing.T) {
 			got time.Duration
 		}{{50, p.P50}, {90, p.P90}, {95, p.P95}, {99, p.P99}, {99.9, p.P999}, {99.99, p.P9999}, {100, p.Max}, {99, h.At(99)}} {
 			if !within3(c.got, exact(c.p)) {
-				t.Errorf("seed %d: p%g = %v, sorted values say %v", seed, c.p, c.got, exact(c.p))
+				t.Errorf("seed %d: p%g = %v, of the sorted values %v", seed, c.p, c.got, exact(c.p))
 			}
 		}
 	}
@@ -128,7 +128,7 @@ func TestLogRoundTrip(t *testing.T) {
 	}
 }
 
-func TestLogRefusesWhatItCannotSay(t *testing.T) {
+func TestLogRefusesTags(t *testing.T) {
 	w, err := NewLogWriter(&bytes.Buffer{}, time.Unix(0, 0))
 	if err != nil {
 		t.Fatal(err)

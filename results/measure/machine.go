@@ -153,9 +153,7 @@ func (m *Machine) readDisk(ctx context.Context, path string) {
 	for _, err := os.Stat(abs); errors.Is(err, fs.ErrNotExist) && abs != filepath.Dir(abs); _, err = os.Stat(abs) {
 		abs = filepath.Dir(abs)
 	}
-	if target, err := filepath.EvalSymlinks(abs); err == nil {
-		abs = target
-	}
+	abs = resolved(abs)
 	u, err := disk.UsageWithContext(ctx, abs)
 	if err != nil {
 		m.missing("disk", err)

@@ -26,20 +26,21 @@ type ProcessLoad struct {
 // includes children that start and end between two samples, except for their memory: the system
 // adds their use to their parent's.
 type ProcessMeter struct {
-	roots []int32
-	seen  map[int32]*processUse // by pid; a process whose pid was reused is in ended
-	ended []*processUse
-	tries int    // number of tries to take a sample
-	peak  uint64 // resident memory of all processes, bytes
-	most  int    // processes at the same time
+	roots  []int32
+	seen   map[int32]*processUse // by pid
+	former []*processUse         // processes that have ended and whose pid another process has now
+	tries  int                   // number of tries to take a sample
+	peak   uint64                // largest resident memory of all processes, bytes
+	most   int                   // largest number of processes at the same time
 }
 
 // processUse is what a process used, including, on Linux, the children that it has waited for.
 type processUse struct {
-	parent       int32
-	began        int64       // ms
-	lastTry      int         // number of the last try that saw it
-	used, before processCost // until that try, and until the start of the interval
+	parent  int32
+	began   int64       // ms since 1970
+	lastTry int         // number of the last try that saw the process
+	used    processCost // from the start of the process to that try
+	before  processCost // from the start of the process to the start of the interval
 }
 
 type processCost struct {
@@ -58,8 +59,8 @@ func StartProcesses(ctx context.Context, pids []int32) *ProcessMeter {
 // children come and go.
 func (m *ProcessMeter) Sample(ctx context.Context) { m.sample(ctx, false) }
 
-// sample repeats a try during which a process ended, because such a try counts neither this process nor its use as
-// part of the parent's. It gives up after three tries.
+// sample tries again if a process ended during a try, because the try may then have missed its use: it read the parent
+// before the end and the process after it. It gives up after three tries.
 func (m *ProcessMeter) sample(ctx context.Context, first bool) {
 	for range 3 {
 		if m.trySample(ctx, first) {
@@ -73,8 +74,8 @@ func (m *ProcessMeter) trySample(ctx context.Context, first bool) (complete bool
 	rss, shared, n := uint64(0), uint64(0), 0
 	m.tries++
 	complete = true
-	if first { // a process that an earlier try saw may have ended; its parent then includes its use
-		m.seen, m.ended = map[int32]*processUse{}, nil
+	if first { // if a process of an earlier try has ended, its parent includes its use
+		m.seen, m.former = map[int32]*processUse{}, nil
 	}
 	for _, p := range m.family(ctx) {
 		began, err := p.CreateTimeWithContext(ctx)
@@ -89,7 +90,7 @@ func (m *ProcessMeter) trySample(ctx context.Context, first bool) (complete bool
 		}
 		u := m.seen[p.Pid]
 		if u != nil && (began-u.began > maxStartDifference || u.began-began > maxStartDifference) {
-			m.ended, u = append(m.ended, u), nil
+			m.former, u = append(m.former, u), nil
 		}
 		if u == nil {
 			u = &processUse{began: began}
@@ -141,8 +142,7 @@ func (m *ProcessMeter) family(ctx context.Context) []*process.Process {
 	for _, p := range all {
 		if slices.Contains(m.roots, p.Pid) {
 			out = append(out, p)
-		}
-		if parent, err := p.PpidWithContext(ctx); err == nil {
+		} else if parent, err := p.PpidWithContext(ctx); err == nil {
 			children[parent] = append(children[parent], p)
 		}
 	}
@@ -158,7 +158,7 @@ func (m *ProcessMeter) Stop(ctx context.Context) ProcessLoad {
 	m.sample(ctx, false)
 	out := ProcessLoad{Processes: m.most, PeakRSS: m.peak}
 	seconds, read, written := 0.0, int64(0), int64(0)
-	for _, u := range slices.AppendSeq(m.ended, maps.Values(m.seen)) {
+	for _, u := range slices.AppendSeq(m.former, maps.Values(m.seen)) {
 		used := u.used
 		if m.countedByParent(u) {
 			used = processCost{} // its parent's use includes it

@@ -8,10 +8,12 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/shirou/gopsutil/v4/process"
+
 	"github.com/barograph/barograph/results/measure"
 )
 
-// What a process and its children use is seen; what was used before is not.
+// TestProcessMeter: the meter counts the use of a process and of its children within the interval only.
 func TestProcessMeter(t *testing.T) {
 	c := exec.CommandContext(t.Context(), "sh", "-c", `read x; sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo done; read x'; true`)
 	in, err := c.StdinPipe()
@@ -32,10 +34,15 @@ func TestProcessMeter(t *testing.T) {
 		}
 	}
 	send("go\n")
-	if _, err := out.Read(make([]byte, 8)); err != nil { // it has counted
+	if _, err := out.Read(make([]byte, 8)); err != nil { // the child has finished its work
 		t.Fatal(err)
 	}
 	m.Sample(t.Context())
+	child := childOf(t, c.Process.Pid)
+	both := measure.StartProcesses(t.Context(), []int32{child, int32(c.Process.Pid)}).Stop(t.Context()) //nolint:gosec // pids are small
+	if both.Processes != 2 {
+		t.Errorf("a process and its child are %d processes", both.Processes)
+	}
 	used := m.Stop(t.Context())
 	if used.Processes != 2 || used.CPU <= 0 || used.PeakRSS == 0 {
 		t.Errorf("%+v", used)
@@ -53,11 +60,25 @@ func TestProcessMeter(t *testing.T) {
 	}
 }
 
-// A child that no look sees counts, and one that ends counts with what it used
-// within the interval alone.
+// childOf returns the pid of the only child of a process.
+func childOf(t *testing.T, pid int) int32 {
+	t.Helper()
+	p, err := process.NewProcess(int32(pid)) //nolint:gosec // pids are small
+	if err != nil {
+		t.Fatal(err)
+	}
+	children, err := p.Children()
+	if err != nil || len(children) != 1 {
+		t.Fatal(children, err)
+	}
+	return children[0].Pid
+}
+
+// TestProcessMeterOfChildrenThatEnd: a child counts although no sample sees it. A child that started before the
+// interval counts only with its use within the interval.
 func TestProcessMeterOfChildrenThatEnd(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("the system does not tell what ended children used")
+		t.Skip("the system does not report the use of ended children")
 	}
 	work := `i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done`
 	c := exec.CommandContext(t.Context(), "sh", "-c", `read x; sh -c '`+work+`; echo done; read x'; echo ended; read x; sh -c '`+work+`'; echo done; read x`)
@@ -82,7 +103,7 @@ func TestProcessMeterOfChildrenThatEnd(t *testing.T) {
 	}
 	worked, ended, unseen := step(), step(), step()
 	if worked.CPU <= 0 || unseen.CPU < worked.CPU/4 {
-		t.Errorf("a child worked for %s, one that no look saw for %s", worked.CPU, unseen.CPU)
+		t.Errorf("a child worked for %s, one that no sample saw for %s", worked.CPU, unseen.CPU)
 	}
 	if ended.CPU > worked.CPU/2 {
 		t.Errorf("a child that had worked for %s ended: counted as %s", worked.CPU, ended.CPU)
@@ -98,7 +119,7 @@ func TestProcessMeterOfChildrenThatEnd(t *testing.T) {
 func TestMachineMeter(t *testing.T) {
 	m, err := measure.StartMachine(t.Context())
 	if err != nil {
-		t.Skipf("the system does not tell: %v", err)
+		t.Skipf("the system does not report its load: %v", err)
 	}
 	for n, end := 0, os.Getpid(); n < 1<<24+end; n++ { // some work
 		if n < 0 {

@@ -89,25 +89,25 @@ func TestSamplesForIsTheLeast(t *testing.T) {
 	}
 }
 
-// Of 4,000 samples of a skewed distribution, the interval must hold the true
-// median as often as it says; the standard error is 0.3 %.
+// TestMedianCICovers: for 4,000 samples of a skewed distribution, the share of the intervals that contain the true
+// median is the reported coverage. The standard error is 0.3 %.
 func TestMedianCICovers(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{6, 10, 17, 40} {
-		hits, said := 0, 0.0
+		hits, reported := 0, 0.0
 		for range 4000 {
 			xs := make([]float64, n)
 			for i := range xs {
 				xs[i] = math.Exp(r.NormFloat64()) // median 1
 			}
 			ci := MedianCI(xs, 0.95)
-			said = ci.Coverage
+			reported = ci.Coverage
 			if ci.Lo <= 1 && 1 <= ci.Hi {
 				hits++
 			}
 		}
-		if got := float64(hits) / 4000; math.Abs(got-said) > 0.012 {
-			t.Errorf("n = %d: covered %.4f, said %.4f", n, got, said)
+		if got := float64(hits) / 4000; math.Abs(got-reported) > 0.012 {
+			t.Errorf("n = %d: covered %.4f, reported %.4f", n, got, reported)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 // StandstillMeter detects times in which this process did not run although it could have: it was
 // stopped (SIGSTOP), or its machine was paused or asleep. Such time must not count as the time of
-// an operation.
+// an operation. A step of the wall clock by more than a second counts as a standstill, too.
 type StandstillMeter struct {
 	mu    sync.Mutex
 	last  time.Time
@@ -15,7 +15,8 @@ type StandstillMeter struct {
 	done  chan struct{}
 }
 
-// The meter checks the clock every checkEvery. No scheduler delays a check by minStandstill.
+// The meter checks the clock every checkEvery. A check that is late by more than minStandstill is a standstill, not a
+// delay of the scheduler.
 const (
 	checkEvery    = 100 * time.Millisecond
 	minStandstill = time.Second

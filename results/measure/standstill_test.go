@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// A process that was stopped knows it as soon as it goes on; one that was not
-// receives nothing.
+// TestStandstillIsNoticed: the meter of a process reports a stop as soon as the process is resumed, and nothing before.
 func TestStandstillIsNoticed(t *testing.T) {
 	if os.Getenv("BAROGRAPH_STOPPED") != "" {
 		stoppedChild()
@@ -44,12 +43,12 @@ func TestStandstillIsNoticed(t *testing.T) {
 			time.Sleep(minStandstill + 3*checkEvery)
 		}
 	}
-	if err := in.Close(); err != nil { // the child looks once more
+	if err := in.Close(); err != nil { // the child checks once more
 		t.Fatal(err)
 	}
 	lines.Scan()
 	if before != "false" || lines.Text() != "true" {
-		t.Errorf("before it was stopped the child stood still: %s; after it: %s", before, lines.Text())
+		t.Errorf("the child reports a standstill before the stop: %s; after it: %s", before, lines.Text())
 	}
 	if err := child.Wait(); err != nil {
 		t.Error(err)

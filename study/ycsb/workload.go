@@ -77,7 +77,7 @@ type workload struct {
 
 	mix        dist.Choice
 	scrambled  dist.Scrambled
-	exact      dist.Exact
+	exact      dist.ExactZipf
 	uniform    dist.Uniform
 	sequential dist.Sequential
 	hotspot    dist.Hotspot
@@ -105,7 +105,7 @@ func newWorkload(c *Config, table *kv.Records) (*workload, error) {
 		expected := int64(min(float64(c.Operations)*c.Mix[opInsert]*2, mostKeys))
 		w.scrambled = dist.NewScrambled(first, last+1+expected, c.Theta)
 	case "zipfian-exact":
-		w.exact = dist.NewExact(first, c.InsertCount, c.Theta)
+		w.exact = dist.NewExactZipf(first, c.InsertCount, c.Theta)
 	case "sequential":
 		w.sequential.Least, w.sequential.Most = first, last
 	case "hotspot":

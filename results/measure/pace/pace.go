@@ -58,13 +58,13 @@ type Options struct {
 	BusyWait bool   // wait for an operation's time by polling the clock: exact, but uses a core
 
 	ReportInterval time.Duration    // between two calls of OnProgress and of OnInterval; 0 = one second
-	SeriesInterval time.Duration    // interval of the series; 0 = Interval
-	OnProgress     func(p Progress) // called after each Interval, from one goroutine; nil = not called
+	SeriesInterval time.Duration    // interval of the series; 0 = ReportInterval
+	OnProgress     func(p Progress) // called after each ReportInterval, from one goroutine; nil = not called
 	Clock          *Clock           // nil = the machine's
 
-	// OnInterval receives the groups (by kind and status) of the operations that finished in each Interval. from and to
-	// count from the end of the warm-up. The callback may keep the groups. Workers buffer samples for up to 100 ms; a
-	// buffered sample appears in the next interval. One goroutine at a time calls it. nil = not called.
+	// OnInterval receives the groups (by kind and status) of the operations that finished in each ReportInterval. from
+	// and to count from the end of the warm-up. The callback may keep the groups. Workers buffer samples for up to
+	// 100 ms; a buffered sample appears in the next interval. One goroutine at a time calls it. nil = not called.
 	OnInterval func(from, to time.Duration, groups [][]*OutcomeTimes)
 
 	// OnFinished receives every recorded sample (each operation and each recorded part) of the operations that were due

@@ -14,15 +14,15 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// stub is an engine with a known delay, which stalls: whatever begins within a
-// stall, or would end behind its beginning, ends so much after it.
+// stub is an engine with a known delay that stalls. An operation that begins during a stall waits for its end; one that
+// is running when a stall begins takes longer by the stall.
 type stub struct {
 	clock *virtual
 	delay func(i int) time.Duration
 	every time.Duration // a stall begins at each multiple; 0 = never
 	stall time.Duration
 	done  int
-	fails int // each so-manieth operation fails; 0 = none
+	fails int // one of so many operations fails; 0 = none
 }
 
 // end is when an operation ends that begins then and takes d.
@@ -221,7 +221,6 @@ type worker func(ctx context.Context, r *Recorder) error
 
 func (w worker) Do(ctx context.Context, r *Recorder) error { return w(ctx, r) }
 
-// YCSB waits for ever for a thread that is blocked.
 // parts is a worker whose operations have two parts and a sample of their own; the second
 // part of every tenth operation fails.
 type parts struct {
@@ -262,6 +261,7 @@ func TestPartsAreNotOperations(t *testing.T) {
 	}
 }
 
+// TestHungOperationDoesNotHangTheRun: YCSB waits for ever for a thread that is blocked.
 func TestHungOperationDoesNotHangTheRun(t *testing.T) {
 	release := make(chan struct{})
 	defer close(release)
@@ -323,7 +323,7 @@ func TestWorkersEndAndFail(t *testing.T) {
 		t.Errorf("%s, %v", got.Ending, err)
 	}
 	if _, err = Run(t.Context(), nil, o); err == nil {
-		t.Error("nobody works, and that is fine")
+		t.Error("a run without workers is no error")
 	}
 	o.Arrivals = "bursty"
 	if _, err = Run(t.Context(), []Worker{limited}, o); !errors.As(err, new(*fault.Error)) {

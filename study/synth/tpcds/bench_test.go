@@ -10,10 +10,10 @@ import (
 	"github.com/barograph/barograph/study/synth/tpcds"
 )
 
-// BenchmarkGenerators has both generators make scale factor 1 in turns, as
+// BenchmarkGenerators makes scale factor 1 with both generators in turn, as
 // Parquet and as documents. MB are those of the kit's own text files with the
-// same rows; CPU-s are seconds of a core, of this process and its children, which
-// other work on the machine lengthens less than the time.
+// same rows. CPU-s are the processor seconds of this process and its children;
+// other work on the machine affects them less than the time.
 func BenchmarkGenerators(b *testing.B) {
 	programs := map[string]string{"duckdb": "", "tpcgen": program(b)}
 	for _, c := range []struct {
@@ -46,14 +46,14 @@ func BenchmarkGenerators(b *testing.B) {
 				b.ReportMetric(float64(n)*float64(turn)/1e6/took[name].Seconds(), name+"-MB/s")
 				b.ReportMetric(float64(n)*float64(turn)/1e6/cores[name].Seconds(), name+"-MB/CPU-s")
 			}
-			b.ReportMetric(0, "ns/op") // of a turn of both: says nothing
+			b.ReportMetric(0, "ns/op") // of both generators together, so it is not informative
 			b.ReportMetric(took["duckdb"].Seconds()/took["tpcgen"].Seconds(), "times-as-fast")
 		})
 	}
 }
 
-// used begins to count the time of cores that this process and the children
-// that it waited for have used; the function returns it.
+// used starts to count the processor time of this process and of the children that
+// it has waited for. The returned function returns the time since then.
 func used(t testing.TB) func() time.Duration {
 	t.Helper()
 	now := func() (sum time.Duration) {
@@ -70,7 +70,7 @@ func used(t testing.TB) func() time.Duration {
 	return func() time.Duration { return now() - began }
 }
 
-// text is the size of the kit's files with these rows.
+// text returns the size, in bytes, of the kit's text files with these rows.
 func text(t testing.TB, dir string, m *format.Manifest) (n int64) {
 	t.Helper()
 	for table := range m.Parquet {

@@ -22,9 +22,12 @@ type database struct {
 // dsdgenLock serializes calls of dsdgen, which keeps its state in global variables.
 var dsdgenLock sync.Mutex //nolint:gochecknoglobals // the lock of the library's global variables
 
+// databasePrefix is the start of the name of a database's folder.
+const databasePrefix = ".dsdgen-"
+
 // newDatabase creates a database in a file, because the 24 tables may not fit into memory.
 func newDatabase(parent string, threads int) (*database, error) {
-	dir, err := os.MkdirTemp(parent, ".dsdgen-")
+	dir, err := os.MkdirTemp(parent, databasePrefix)
 	if err != nil {
 		return nil, err
 	}
@@ -64,8 +67,8 @@ func (d *database) count(ctx context.Context, table string) (rows int64, err err
 	return rows, err
 }
 
-// query runs a statement on a new connection and passes its result to look.
-func (d *database) query(ctx context.Context, text string, look func(r *mapping.Result)) error {
+// query runs a statement on a new connection and passes its result to use.
+func (d *database) query(ctx context.Context, text string, use func(r *mapping.Result)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -74,13 +77,13 @@ func (d *database) query(ctx context.Context, text string, look func(r *mapping.
 		return errors.New("DuckDB returns no connection")
 	}
 	defer mapping.Disconnect(&c)
-	ended, watched := make(chan struct{}), make(chan struct{})
+	finished, stopped := make(chan struct{}), make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
-		defer close(watched)
+		defer close(stopped)
 		for { // DuckDB ignores an interrupt that comes before the statement
 			mapping.Interrupt(c)
 			select {
-			case <-ended:
+			case <-finished:
 				return
 			case <-time.After(10 * time.Millisecond):
 			}
@@ -89,9 +92,9 @@ func (d *database) query(ctx context.Context, text string, look func(r *mapping.
 	var r mapping.Result
 	state := mapping.Query(c, text, &r)
 	defer mapping.DestroyResult(&r)
-	close(ended)
+	close(finished)
 	if !stop() {
-		<-watched
+		<-stopped
 	}
 	if state == mapping.StateError {
 		if err := ctx.Err(); err != nil {
@@ -99,6 +102,6 @@ func (d *database) query(ctx context.Context, text string, look func(r *mapping.
 		}
 		return fmt.Errorf("%.80s: %s", text, mapping.ResultError(&r))
 	}
-	look(&r)
+	use(&r)
 	return nil
 }

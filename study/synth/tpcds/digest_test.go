@@ -8,13 +8,14 @@ import (
 	format "github.com/barograph/barograph/formats/tpcds"
 )
 
-// digest has the number of rows and the sum of their hashes. It does not depend on their order and their files.
+// digest is the number of rows and the sum of their hashes. It does not depend on
+// the order of the rows, and not on their division into files.
 type digest struct {
 	Rows int64
 	Sum  [2]uint64 // modulo 2⁶⁴ each
 }
 
-// add adds rows, all their columns.
+// add adds rows with all their columns.
 func (d *digest) add(r *format.Rows) {
 	var b []byte
 	for i := range r.N {

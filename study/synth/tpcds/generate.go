@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -16,13 +17,14 @@ import (
 
 	"github.com/barograph/barograph/formats/tpcds"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/study/synth/tpcds/dsdgen"
 )
 
 // Options of Generate.
 type Options struct {
 	Scale     float64 // the scale factor: 1 has 2,880,404 sales
-	Files     int     // of store_sales, at most 4096; 0 = 4 for each unit of the scale factor, from 1 to 4096
+	Files     int     // of store_sales; 0 = 4 for each unit of the scale factor, from 1 to 4096
 	Documents bool    // also write the collection of documents
 	Workers   int     // files written concurrently; 0 = GOMAXPROCS
 
@@ -30,11 +32,11 @@ type Options struct {
 	// DuckDB's port, which makes other sales.
 	Program string
 
-	// Dense is for tests: most items get the manufacturer and the managers of the
-	// queries, and some brands are NULL, so that the queries have rows at a small scale.
-	// Such items are not those of TPC-DS.
+	// Dense is for tests: most items get the manufacturer and the managers of the queries, and some
+	// brands are NULL. Thus the queries have rows at a small scale, but the items are not those of TPC-DS.
 	Dense bool
 
+	// Progress receives each step. Several goroutines call it at the same time. nil = not called.
 	Progress func(step string, done, total int)
 }
 
@@ -57,8 +59,10 @@ func (o *Options) check() error {
 		o.Files = int(min(max(4*o.Scale, 1), maxFiles))
 	}
 	if o.Files < 1 || o.Files > maxFiles {
-		problem := fmt.Sprintf("%d is not between 1 and %d", o.Files, maxFiles)
-		return &fault.Error{Setting: "number of files", Problem: problem, Cure: "choose another number"}
+		return &fault.Error{
+			Setting: "number of files", Problem: fmt.Sprintf("%d is not between 1 and %d", o.Files, maxFiles),
+			Cure: "choose another number",
+		}
 	}
 	if o.Workers < 1 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -69,7 +73,8 @@ func (o *Options) check() error {
 	return nil
 }
 
-// Generate writes the tables and a manifest into a folder, which it creates.
+// Generate writes the tables and a manifest into a folder, which it creates. It removes the files of an earlier
+// generation from the folder; if a folder of tables has other files, Generate returns an error.
 func Generate(ctx context.Context, dir string, o Options) (m *tpcds.Manifest, err error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -83,11 +88,11 @@ func Generate(ctx context.Context, dir string, o Options) (m *tpcds.Manifest, er
 	}
 	defer func() { err = errors.Join(err, db.close()) }()
 	o.Progress("generating", 0, 1)
-	rows, err := db.generate(ctx, &o)
+	from, err := db.generate(ctx, &o)
 	if err != nil {
 		return nil, err
 	}
-	sales, err := db.count(ctx, rows.table(tpcds.StoreSales))
+	sales, err := db.count(ctx, from.table(tpcds.StoreSales))
 	if err != nil {
 		return nil, err
 	}
@@ -99,14 +104,15 @@ func Generate(ctx context.Context, dir string, o Options) (m *tpcds.Manifest, er
 		first, next := sales*i/int64(o.Files), sales*(i+1)/int64(o.Files)
 		pieces = append(pieces, &piece{
 			table: tpcds.StoreSales, name: fmt.Sprintf("%s-%04d", tpcds.StoreSales, i),
-			where: fmt.Sprintf(" WHERE %[1]s >= %[2]d AND %[1]s < %[3]d", rows.number, first, next),
+			where: fmt.Sprintf(" WHERE %[1]s >= %[2]d AND %[1]s < %[3]d",
+				from.number, first, next),
 		})
 	}
-	if err := writeAll(ctx, db, rows, dir, pieces, o); err != nil {
+	if err := writeAll(ctx, db, from, dir, pieces, o); err != nil {
 		return nil, err
 	}
 	m = &tpcds.Manifest{
-		Scale: o.Scale, Generator: rows.generator, Rows: map[string]int64{}, Parquet: map[string][]tpcds.File{},
+		Scale: o.Scale, Generator: from.generator, Rows: map[string]int64{}, Parquet: map[string][]tpcds.File{},
 	}
 	for _, p := range pieces {
 		m.Rows[p.table] += p.rows
@@ -121,13 +127,45 @@ func Generate(ctx context.Context, dir string, o Options) (m *tpcds.Manifest, er
 	return m, m.Save(dir)
 }
 
-// dense replaces columns of items: four of five items get manufacturer 128, and all get one of two managers.
+// dense replaces columns of items: four of five items get manufacturer 128, all get one of two managers, and some have
+// no brand.
 const dense = ` REPLACE (CASE WHEN i_item_sk % 5 > 0 THEN 128 ELSE i_manufact_id END AS i_manufact_id,
 	CASE WHEN i_item_sk % 7 < 3 THEN 1 ELSE 28 END AS i_manager_id,
-	CASE WHEN i_item_sk % 17 > 0 THEN i_brand_id END AS i_brand_id, CASE WHEN i_item_sk % 19 > 0 THEN i_brand END AS i_brand)`
+	CASE WHEN i_item_sk % 17 > 0 THEN i_brand_id END AS i_brand_id,
+	CASE WHEN i_item_sk % 19 > 0 THEN i_brand END AS i_brand)`
 
-// prepare removes the files of an earlier run from the folder.
+// tableFile matches the names of the files that Generate makes. DuckDB writes a file as tmp_ first.
+var tableFile = regexp.MustCompile(`^(tmp_)?(store_sales-\d{4}|date_dim|item)\.(parquet|jsonl)$`)
+
+// checkTables returns an error if a folder contains anything but the files of an earlier generation.
+func checkTables(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		if !e.Type().IsRegular() || !tableFile.MatchString(e.Name()) {
+			return &fault.Error{
+				File: filepath.Join(dir, e.Name()), Problem: "is not a file of these tables, and would be removed",
+				Cure: "move it, or name another folder",
+			}
+		}
+	}
+	return err
+}
+
+// prepare removes the files of an earlier generation from the folder, also of one that was killed.
 func prepare(dir string, documents bool) error {
+	for _, sub := range []string{"parquet", "documents"} {
+		if err := checkTables(filepath.Join(dir, sub)); err != nil {
+			return err
+		}
+	}
+	for _, database := range lists.Files(dir, databasePrefix+"*") {
+		if err := os.RemoveAll(database); err != nil {
+			return err
+		}
+	}
 	if err := os.Remove(filepath.Join(dir, tpcds.ManifestName)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -145,7 +183,7 @@ func prepare(dir string, documents bool) error {
 	return nil
 }
 
-// source describes how to select the rows of a generator.
+// source describes how to select the rows that a generator has made.
 type source struct {
 	generator string                    // name and version
 	table     func(table string) string // SQL expression of a table
@@ -179,13 +217,13 @@ type piece struct {
 	parquet, documents tpcds.File
 }
 
-func writeAll(ctx context.Context, db *database, rows source, dir string, pieces []*piece, o Options) error {
+func writeAll(ctx context.Context, db *database, from source, dir string, pieces []*piece, o Options) error {
 	var done atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(o.Workers)
 	for _, p := range pieces {
 		g.Go(func() error {
-			err := p.write(ctx, db, rows, dir, o.Documents)
+			err := p.write(ctx, db, from, dir, o.Documents)
 			o.Progress("writing", int(done.Add(1)), len(pieces))
 			return err
 		})
@@ -194,11 +232,12 @@ func writeAll(ctx context.Context, db *database, rows source, dir string, pieces
 }
 
 // write writes the rows as Parquet, and as documents.
-func (p *piece) write(ctx context.Context, db *database, rows source, dir string, documents bool) (err error) {
+func (p *piece) write(ctx context.Context, db *database, from source, dir string, documents bool) (err error) {
 	name := "parquet/" + p.name + ".parquet"
 	path := filepath.Join(dir, filepath.FromSlash(name))
-	selected := "SELECT " + rows.columns(p.table) + " FROM " + rows.table(p.table) + p.where
-	p.rows, err = db.exec(ctx, "COPY (SELECT *"+p.replaceClause+" FROM ("+selected+")) TO "+quote(path)+" (FORMAT parquet)")
+	selected := "SELECT " + from.columns(p.table) + " FROM " + from.table(p.table) + p.where
+	p.rows, err = db.exec(ctx,
+		"COPY (SELECT *"+p.replaceClause+" FROM ("+selected+")) TO "+quote(path)+" (FORMAT parquet)")
 	if err != nil {
 		return err
 	}

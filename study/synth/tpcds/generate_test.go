@@ -41,7 +41,8 @@ func digests(t *testing.T, dir string, m *format.Manifest) map[string]digest {
 	return out
 }
 
-// TestGenerate counts the rows of dsdgen at 0.01. It compares one file with many by digest, and documents with rows.
+// TestGenerate counts the rows of scale factor 0.01, and compares the digests of one
+// file and of several files, and the documents with the rows.
 func TestGenerate(t *testing.T) {
 	one, first := generate(t, tpcds.Options{Scale: 0.01, Documents: true})
 	many, second := generate(t, tpcds.Options{Scale: 0.01, Files: 7, Workers: 3})
@@ -76,7 +77,7 @@ func TestGenerate(t *testing.T) {
 	documents(t, one, first)
 	left, err := filepath.Glob(filepath.Join(one, ".*"))
 	if err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
+		t.Errorf("not removed: %v, %v", left, err)
 	}
 }
 
@@ -115,23 +116,58 @@ func documents(t *testing.T, dir string, m *format.Manifest) {
 		}
 	}
 	if sold < 52700277.13 || sold > 52700277.15 {
-		t.Errorf("the documents sum up to %v", sold)
+		t.Errorf("the sum of the prices in the documents is %v", sold)
+	}
+}
+
+// TestGenerateAgain: Generate removes the files of an earlier generation, also of a killed one, and no other file.
+func TestGenerateAgain(t *testing.T) {
+	dir := t.TempDir()
+	other := filepath.Join(dir, "documents", "thesis.tex")
+	killed := filepath.Join(dir, ".dsdgen-1", "all.db")
+	earlier := filepath.Join(dir, "parquet", "store_sales-0007.parquet")
+	for _, name := range []string{other, killed, earlier} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := tpcds.Generate(t.Context(), dir, tpcds.Options{Scale: 0.01})
+	if err == nil || !strings.Contains(err.Error(), other) {
+		t.Errorf("a folder with another file: %v", err)
+	}
+	for _, name := range []string{other, earlier} {
+		if _, err := os.Stat(name); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := os.Remove(other); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tpcds.Generate(t.Context(), dir, tpcds.Options{Scale: 0.01}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{killed, earlier} {
+		if _, err := os.Stat(name); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is still there: %v", name, err)
+		}
 	}
 }
 
 func TestGenerateRefuses(t *testing.T) {
-	for _, o := range []tpcds.Options{{}, {Scale: -1}, {Scale: 0.001}, {Scale: 1e6}, {Scale: 0.01, Files: -1}, {Scale: 0.01, Files: 1 << 20}} {
+	for _, o := range []tpcds.Options{
+		{}, {Scale: -1}, {Scale: 0.001}, {Scale: 1e6}, {Scale: 0.01, Files: -1}, {Scale: 0.01, Files: 1 << 20},
+	} {
 		if _, err := tpcds.Generate(t.Context(), t.TempDir(), o); err == nil {
-			t.Errorf("%+v was taken", o)
+			t.Errorf("%+v is accepted", o)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	dir := t.TempDir()
 	if _, err := tpcds.Generate(ctx, dir, tpcds.Options{Scale: 0.01}); !errors.Is(err, context.Canceled) {
-		t.Errorf("a canceled generation: %v", err)
+		t.Errorf("a canceled context: %v", err)
 	}
 	if _, err := format.Open(dir); err == nil {
-		t.Error("an interrupted generation counts as complete")
+		t.Error("a canceled generation has a manifest")
 	}
 }

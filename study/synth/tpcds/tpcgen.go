@@ -3,7 +3,6 @@ package tpcds
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"os/exec"
@@ -30,16 +29,16 @@ func checkKitScale(scale float64) error {
 	return nil
 }
 
-// kit runs tpcgen-cli, which writes one Parquet file for each table. The program does not divide a
-// table of less than a million tickets, so the caller divides the files.
+// kit runs tpcgen-cli, which writes one Parquet file for each table. The program can divide a table, but not one of
+// less than a million tickets (purchases). Therefore the caller divides the rows.
 func (d *database) kit(ctx context.Context, o *Options) (source, error) {
 	version, err := tpcgen(ctx, o.Program, "--version")
 	if err != nil {
 		return source{}, err
 	}
 	tables := []string{tpcds.StoreSales, tpcds.DateDim, tpcds.Item}
-	scale := strconv.FormatFloat(o.Scale, 'f', -1, 64)
-	_, err = tpcgen(ctx, o.Program, "tpcds", "parquet", "--scale-factor", scale, "--tables", strings.Join(tables, ","),
+	_, err = tpcgen(ctx, o.Program, "tpcds", "parquet",
+		"--scale-factor", strconv.FormatFloat(o.Scale, 'f', -1, 64), "--tables", strings.Join(tables, ","),
 		"--compat", "c", "--output-dir="+d.dir, "--num-threads", strconv.Itoa(o.Workers), "--quiet", "--no-progress")
 	if err != nil {
 		return source{}, err
@@ -56,15 +55,19 @@ func (d *database) kit(ctx context.Context, o *Options) (source, error) {
 // tpcgen runs the program and returns what it prints.
 func tpcgen(ctx context.Context, program string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, program, args...)
-	var failed bytes.Buffer
-	cmd.Stderr = &failed
+	var output bytes.Buffer
+	cmd.Stderr = &output
 	out, err := cmd.Output()
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
 	if err != nil {
-		cause := errors.Join(err, errors.New(strings.TrimSpace(failed.String())))
-		return "", &fault.Error{Setting: program, Problem: "failed", Err: cause, Cure: "check that the disk has space"}
+		if text := strings.TrimSpace(output.String()); text != "" {
+			err = fmt.Errorf("%w: %s", err, strings.ReplaceAll(text, "\n", "; "))
+		}
+		return "", &fault.Error{
+			Setting: program, Problem: "failed", Err: err, Cure: "fix what it reports, such as a full disk",
+		}
 	}
 	return strings.TrimSpace(string(out)), nil
 }

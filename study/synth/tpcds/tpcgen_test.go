@@ -28,8 +28,8 @@ func program(t testing.TB) string {
 	return path
 }
 
-// TestKit counts the kit's rows at scale factor 1. It compares one file with seven and with the kit's own text, and the
-// days with those of DuckDB's port.
+// TestKit counts the rows of scale factor 1. It compares one file with seven files
+// and with the kit's own text, and the days with those of DuckDB's port.
 func TestKit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("NOT TESTED in short mode: the kit's least scale factor has 2,880,404 sales")
@@ -58,8 +58,10 @@ func TestKit(t *testing.T) {
 func kitText(t *testing.T, program, dir string, m *format.Manifest) {
 	t.Helper()
 	out := t.TempDir()
-	if printed, err := exec.CommandContext(t.Context(), program, "tpcds", "dat", "--tables", "store_sales,date_dim,item", "--output-dir="+out, "--quiet").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, printed)
+	cmd := exec.CommandContext(t.Context(), program,
+		"tpcds", "dat", "--tables", "store_sales,date_dim,item", "--output-dir="+out, "--quiet")
+	if output, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
 	}
 	for table := range m.Parquet {
 		f, err := os.Open(filepath.Join(out, table+".dat"))
@@ -82,9 +84,9 @@ func kitText(t *testing.T, program, dir string, m *format.Manifest) {
 	}
 }
 
-// lines writes the rows of a table as the kit's text files have them: a bar
-// after each value, a line for each row, which is valid until the next one.
-func lines(t testing.TB, dir string, m *format.Manifest, table string, each func(line []byte)) {
+// lines passes each row of a table to a function, as a line of the kit's text
+// files: a bar follows each value. The line is valid until the next call.
+func lines(t testing.TB, dir string, m *format.Manifest, table string, use func(line []byte)) {
 	t.Helper()
 	paths, err := format.Paths(dir, m.Parquet[table])
 	if err != nil {
@@ -102,26 +104,42 @@ func lines(t testing.TB, dir string, m *format.Manifest, table string, each func
 					line = append(rows.Columns[k].Append(line, i), '|')
 				}
 				line = append(line, '\n')
-				each(line)
+				use(line)
 			}
 		}
 	}
 }
 
-// TestKitRefuses: a scale factor that the kit does not have, or a program that fails, leaves no folder that counts as
-// complete.
+// TestKitRefuses: Generate refuses scale factors that the kit does not have, and
+// reports what a failing program reports. Neither leaves a manifest.
 func TestKitRefuses(t *testing.T) {
 	failing := filepath.Join(t.TempDir(), "tpcgen-cli")
 	if err := os.WriteFile(failing, []byte("#!/bin/sh\n[ \"$1\" = --version ] && echo x || { echo no room >&2; exit 1; }\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for scale, says := range map[float64]string{0.01: "is not an integer", 1.5: "is not an integer", 1e6: "is not an integer", 1: "no room"} {
+	silent := filepath.Join(t.TempDir(), "tpcgen-cli")
+	if err := os.WriteFile(silent, []byte("#!/bin/sh\n[ \"$1\" = --version ] && echo x || exit 3\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		program string
+		scale   float64
+		want    string
+	}{
+		{failing, 0.01, "is not an integer"},
+		{failing, 1.5, "is not an integer"},
+		{failing, 1e6, "is not an integer"},
+		{failing, 1, "exit status 1: no room; "},
+		{failing, 2000, "no room"}, // 4 files for each unit would be more than Generate writes
+		{silent, 1, "exit status 3; "},
+	} {
 		dir := t.TempDir()
-		if _, err := tpcds.Generate(t.Context(), dir, tpcds.Options{Scale: scale, Program: failing}); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("scale factor %g: %v, want … %s …", scale, err, says)
+		_, err := tpcds.Generate(t.Context(), dir, tpcds.Options{Scale: c.scale, Program: c.program})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("scale factor %g: %v, want … %s …", c.scale, err, c.want)
 		}
 		if _, err := format.Open(dir); err == nil {
-			t.Errorf("scale factor %g: a failed generation counts as complete", scale)
+			t.Errorf("scale factor %g: a failed generation has a manifest", c.scale)
 		}
 	}
 }

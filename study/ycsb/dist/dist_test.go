@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// fits is the chi-square test: seen[i] draws of a class of probability p[i]. It joins classes of less than five expected
-// draws with the next one. The seed is fixed, so the result is always the same; a p-value below 0.001 fails.
+// fits is the chi-square test of seen[i] draws in a class with probability p[i]. It joins a class of less than five
+// expected draws with the next one. The seed is fixed, so the result is always the same. A p-value below 0.001 fails.
 func fits(t *testing.T, seen []int, p []float64) {
 	t.Helper()
 	n := 0
@@ -37,7 +37,7 @@ func fits(t *testing.T, seen []int, p []float64) {
 func draws(n, classes int, least int64, draw func() int64) []int {
 	seen := make([]int, classes)
 	for range n {
-		seen[draw()-least]++ // outside: the test panics
+		seen[draw()-least]++ // a number outside of the classes panics
 	}
 	return seen
 }
@@ -47,8 +47,8 @@ func newRand() *rand.Rand { return rand.New(rand.NewPCG(42, 1)) }
 // TestHashIsYCSBs: the hashes are those of keys that YCSB printed.
 func TestHashIsYCSBs(t *testing.T) {
 	for v, want := range map[int64]int64{
-		0: 6284781860667377211, 1: 8517097267634966620, 2: 1820151046732198393, 3: 4052466453699787802, 10: 2408371864701034737,
-		999: 2071219101098386137, 123456789: 2350796791908741607,
+		0: 6284781860667377211, 1: 8517097267634966620, 2: 1820151046732198393, 3: 4052466453699787802,
+		10: 2408371864701034737, 999: 2071219101098386137, 123456789: 2350796791908741607,
 	} {
 		if got := Hash(v); got != want {
 			t.Errorf("hash of %d: %d, want %d", v, got, want)
@@ -94,6 +94,9 @@ func gray(z *Zipf) []float64 {
 func TestZipf(t *testing.T) {
 	z, rng := NewZipf(7, 200, Theta), newRand()
 	fits(t, draws(200_000, 200, 7, func() int64 { return z.Draw(rng) }), gray(&z))
+	if got := z.at(math.Nextafter(1, 0)); got != 206 {
+		t.Errorf("the largest random number draws %d, not the last number", got)
+	}
 }
 
 func TestScrambled(t *testing.T) {
@@ -142,10 +145,10 @@ func TestLatest(t *testing.T) {
 	}
 }
 
-func TestExactIsZipfsLaw(t *testing.T) {
+func TestExactZipf(t *testing.T) {
 	const n, least = 1000, 30
 	for _, theta := range []float64{0.5, Theta, 1.3} {
-		e, rng := NewExact(least, n, theta), newRand()
+		e, rng := NewExactZipf(least, n, theta), newRand()
 		p, sum := make([]float64, n), 0.0
 		for k := range p {
 			p[k] = math.Pow(float64(k+1), -theta)
@@ -155,21 +158,21 @@ func TestExactIsZipfsLaw(t *testing.T) {
 			p[k] /= sum
 		}
 		fits(t, draws(200_000, n, 1, func() int64 { return e.Rank(rng) }), p)
-		met := make([]bool, n)
+		drawn := make([]bool, n)
 		for rank := int64(1); rank <= n; rank++ {
-			met[e.Of(rank)-least] = true
+			drawn[e.Number(rank)-least] = true
 		}
-		for i, m := range met {
-			if !m {
-				t.Fatalf("no rank stands for %d", i)
+		for i, ok := range drawn {
+			if !ok {
+				t.Fatalf("no rank has the number %d", i)
 			}
 		}
 	}
-	one := NewExact(5, 1, Theta)
+	one := NewExactZipf(5, 1, Theta)
 	if got := one.Draw(newRand()); got != 5 {
 		t.Errorf("of one number it draws %d", got)
 	}
-	huge := NewExact(0, 1<<62, Theta)
+	huge := NewExactZipf(0, 1<<62, Theta)
 	for rng, i := newRand(), 0; i < 1000; i++ {
 		if k := huge.Draw(rng); k < 0 || k >= 1<<62 {
 			t.Fatalf("of 2^62 numbers it draws %d", k)
@@ -232,13 +235,13 @@ func TestBucketsAndChoice(t *testing.T) {
 	seen := draws(100_000, 5, 0, func() int64 { return int64(c.Draw(rng)) })
 	fits(t, seen, []float64{0.25, 0, 0.5, 0.25, 0})
 	if seen[1] != 0 || seen[4] != 0 {
-		t.Errorf("what has no weight is drawn: %v", seen)
+		t.Errorf("indices without weight are drawn: %v", seen)
 	}
 }
 
 func BenchmarkDraw(b *testing.B) {
 	rng := newRand()
-	s, e := NewScrambled(0, 1_000_000, Theta), NewExact(0, 1_000_000, Theta)
+	s, e := NewScrambled(0, 1_000_000, Theta), NewExactZipf(0, 1_000_000, Theta)
 	b.Run("scrambled", func(b *testing.B) {
 		for b.Loop() {
 			s.Draw(rng)
@@ -251,8 +254,8 @@ func BenchmarkDraw(b *testing.B) {
 	})
 }
 
-// TestFlatterOrSteeper: each distribution that follows Zipf's law uses its constant.
-func TestFlatterOrSteeper(t *testing.T) {
+// TestTheta: the most frequent number of each distribution has the share that theta gives it.
+func TestTheta(t *testing.T) {
 	top := func(draw func(rng *rand.Rand) int64) float64 {
 		rng, count, most := newRand(), map[int64]int{}, 0
 		for range 20_000 {
@@ -264,8 +267,9 @@ func TestFlatterOrSteeper(t *testing.T) {
 	}
 	last := float64(0)
 	for _, theta := range []float64{0.3, 0.7, Theta} {
-		s, l, e := NewScrambled(0, 9999, theta), NewLatest(10_000, theta), NewExact(0, 10_000, theta)
-		for name, got := range map[string]float64{"scrambled": top(s.Draw), "latest": top(func(r *rand.Rand) int64 { return l.Draw(r, 10_000) }), "exact": top(e.Draw)} {
+		s, l, e := NewScrambled(0, 9999, theta), NewLatest(10_000, theta), NewExactZipf(0, 10_000, theta)
+		latest := func(r *rand.Rand) int64 { return l.Draw(r, 10_000) }
+		for name, got := range map[string]float64{"scrambled": top(s.Draw), "latest": top(latest), "exact": top(e.Draw)} {
 			want := 1 / Zeta(10_000, theta)
 			if name == "scrambled" {
 				want = 1/Zeta(scrambledItems, theta) + 1e-4

@@ -7,10 +7,6 @@ import (
 	"sync/atomic"
 )
 
-func mul(a, b uint64) (hi, lo uint64) { return bits.Mul64(a, b) }
-
-func mod(hi, lo, m uint64) uint64 { return bits.Rem64(hi, lo, m) }
-
 // Uniform draws from least … most.
 type Uniform struct{ Least, Most int64 }
 
@@ -28,24 +24,25 @@ func (s *Sequential) Draw() int64 {
 	return s.Least + (s.next.Add(1)-1)%(s.Most-s.Least+1)
 }
 
-// Hotspot draws hot numbers, the first of least … most, with one probability, and the rest with the
-// other: YCSB's HotspotIntegerGenerator.
+// Hotspot draws the first numbers of a range, the hot ones, with a given probability, and otherwise one of the
+// remaining numbers: YCSB's HotspotIntegerGenerator.
 type Hotspot struct {
 	least     int64
 	hot, cold int64   // counts of numbers
-	often     float64 // probability of a hot number
+	hotShare  float64 // probability of a hot number
 }
 
-// NewHotspot makes dataFraction of the numbers hot; opFraction of the draws are hot numbers.
+// NewHotspot returns a distribution over least … most. dataFraction of the numbers are hot, and opFraction of the draws
+// return a hot number.
 func NewHotspot(least, most int64, dataFraction, opFraction float64) Hotspot {
 	hot := int64(float64(most-least+1) * dataFraction)
-	return Hotspot{least: least, hot: hot, cold: most - least + 1 - hot, often: opFraction}
+	return Hotspot{least: least, hot: hot, cold: most - least + 1 - hot, hotShare: opFraction}
 }
 
 // Draw returns the next number. If there is no hot number, or no other one, it draws from the
 // numbers that exist.
 func (h Hotspot) Draw(rng *rand.Rand) int64 {
-	if hot := rng.Float64() < h.often; hot && h.hot > 0 || h.cold == 0 {
+	if hot := rng.Float64() < h.hotShare; hot && h.hot > 0 || h.cold == 0 {
 		return h.least + rng.Int64N(h.hot)
 	}
 	return h.least + h.hot + rng.Int64N(h.cold)
@@ -54,9 +51,9 @@ func (h Hotspot) Draw(rng *rand.Rand) int64 {
 // Exponential draws distances from the last number, small ones often: YCSB's ExponentialGenerator.
 type Exponential struct{ gamma float64 }
 
-// NewExponential returns a distribution with percentile percent of its draws below within.
-func NewExponential(percentile, within float64) Exponential {
-	return Exponential{-math.Log(1-percentile/100) / within}
+// NewExponential returns a distribution whose draws are below a limit with a probability of percent / 100.
+func NewExponential(percent, limit float64) Exponential {
+	return Exponential{-math.Log(1-percent/100) / limit}
 }
 
 // Draw returns the next distance.
@@ -67,34 +64,37 @@ func (e Exponential) Draw(rng *rand.Rand) int64 {
 // Buckets draws lengths by a histogram, like YCSB's HistogramGenerator but without its error: that one
 // draws the first length once too often and the last one never.
 type Buckets struct {
-	size  int64
-	until []int64 // cumulated counts
+	size       int64
+	cumulative []int64 // by bucket: its count and those of the buckets before it
 }
 
-// NewBuckets returns a distribution that draws a length of size·(i+1) in proportion to counts[i].
+// NewBuckets returns a distribution that draws a length of size·(i+1) in proportion to counts[i]. At least one count is
+// greater than 0.
 func NewBuckets(size int64, counts []int64) Buckets {
 	b := Buckets{size: size}
 	sum := int64(0)
 	for _, c := range counts {
 		sum += c
-		b.until = append(b.until, sum)
+		b.cumulative = append(b.cumulative, sum)
 	}
 	return b
 }
 
 // Draw returns the next length.
 func (b *Buckets) Draw(rng *rand.Rand) int64 {
-	n := rng.Int64N(b.until[len(b.until)-1])
-	for i, until := range b.until {
-		if n < until {
+	n := rng.Int64N(b.cumulative[len(b.cumulative)-1])
+	for i, count := range b.cumulative {
+		if n < count {
 			return b.size * int64(i+1)
 		}
 	}
-	return b.size * int64(len(b.until))
+	return b.size * int64(len(b.cumulative))
 }
 
 // Choice draws an index by weights.
-type Choice struct{ until []float64 }
+type Choice struct {
+	cumulative []float64 // by index: its share and those of the indices before it
+}
 
 // NewChoice returns a choice by weights, at least one of which is greater than 0. They need not sum to 1.
 func NewChoice(weights ...float64) Choice {
@@ -103,10 +103,10 @@ func NewChoice(weights ...float64) Choice {
 	for _, w := range weights {
 		sum += w
 	}
-	until := 0.0
+	share := 0.0
 	for _, w := range weights {
-		until += w / sum
-		c.until = append(c.until, until)
+		share += w / sum
+		c.cumulative = append(c.cumulative, share)
 	}
 	return c
 }
@@ -115,31 +115,31 @@ func NewChoice(weights ...float64) Choice {
 func (c *Choice) Draw(rng *rand.Rand) int {
 	u := rng.Float64()
 	last := 0
-	for i, until := range c.until {
-		if i > 0 && until == c.until[i-1] || i == 0 && until == 0 {
+	for i, share := range c.cumulative {
+		if i > 0 && share == c.cumulative[i-1] || i == 0 && share == 0 {
 			continue
 		}
-		if last = i; u < until {
+		if last = i; u < share {
 			return i
 		}
 	}
-	return last // rounding may leave the last bound a little below 1
+	return last // because of rounding, the last sum may be slightly below 1
 }
 
-// Exact draws by Zipf's law itself: rank k of n with probability proportional to 1/k^theta, by
+// ExactZipf draws by Zipf's law itself: rank k of n with probability proportional to 1/k^theta. The method is
 // rejection-inversion (Hörmann and Derflinger, ACM TOMACS 6(3), 1996). A fixed permutation maps ranks to
 // numbers, so that the popular numbers are not neighbors.
-type Exact struct {
+type ExactZipf struct {
 	least, count int64
 	theta        float64
 	step         int64 // coprime to count
 
-	h1, hn, s float64
+	h1, hn, s float64 // constants of the method, with the names of the paper
 }
 
-// NewExact returns a distribution over least … least+count-1, count at least 1.
-func NewExact(least, count int64, theta float64) Exact {
-	e := Exact{least: least, count: count, theta: theta}
+// NewExactZipf returns a distribution over least … least+count-1, with count at least 1, and theta above 0 and not 1.
+func NewExactZipf(least, count int64, theta float64) ExactZipf {
+	e := ExactZipf{least: least, count: count, theta: theta}
 	e.h1 = e.integral(1.5) - 1
 	e.hn = e.integral(float64(count) + 0.5)
 	e.s = 2 - e.inverse(e.integral(2.5)-e.density(2))
@@ -157,20 +157,20 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-func (e *Exact) density(x float64) float64 { return math.Pow(x, -e.theta) }
+func (e *ExactZipf) density(x float64) float64 { return math.Pow(x, -e.theta) }
 
 // integral is the integral of the density, up to a constant: (x^(1-theta)-1)/(1-theta). This form stays
 // exact if theta is close to 1.
-func (e *Exact) integral(x float64) float64 {
+func (e *ExactZipf) integral(x float64) float64 {
 	return math.Expm1((1-e.theta)*math.Log(x)) / (1 - e.theta)
 }
 
-func (e *Exact) inverse(y float64) float64 {
+func (e *ExactZipf) inverse(y float64) float64 {
 	return math.Exp(math.Log1p(max(y*(1-e.theta), -1)) / (1 - e.theta))
 }
 
 // Rank draws from 1 … count.
-func (e *Exact) Rank(rng *rand.Rand) int64 {
+func (e *ExactZipf) Rank(rng *rand.Rand) int64 {
 	for {
 		u := e.hn + rng.Float64()*(e.h1-e.hn)
 		x := e.inverse(u)
@@ -181,17 +181,17 @@ func (e *Exact) Rank(rng *rand.Rand) int64 {
 	}
 }
 
-// Of returns the number with a rank.
-func (e *Exact) Of(rank int64) int64 {
-	hi, lo := mul(uint64(rank-1), uint64(e.step))
-	return e.least + int64(mod(hi, lo, uint64(e.count)))
+// Number returns the number with a rank.
+func (e *ExactZipf) Number(rank int64) int64 {
+	hi, lo := bits.Mul64(uint64(rank-1), uint64(e.step)) // the product may need more than 64 bits
+	return e.least + int64(bits.Rem64(hi, lo, uint64(e.count)))
 }
 
 // Draw returns the next number.
-func (e *Exact) Draw(rng *rand.Rand) int64 { return e.Of(e.Rank(rng)) }
+func (e *ExactZipf) Draw(rng *rand.Rand) int64 { return e.Number(e.Rank(rng)) }
 
-// Hash is YCSB's hash of a number: FNV-1, 64 bits, over its eight bytes from
-// the lowest on, but with the steps of FNV-1a; without its sign.
+// Hash is YCSB's hash of a number: the absolute value of FNV-1a with 64 bits, over the eight bytes of the number, the
+// lowest byte first. YCSB calls it FNV-1.
 func Hash(v int64) int64 {
 	const offset, prime = 0xCBF29CE484222325, 1099511628211
 	h := uint64(offset)

@@ -32,8 +32,8 @@ func Zeta(n int64, theta float64) float64 {
 // Base+1 are exact, those of the other numbers approximate.
 type Zipf struct {
 	Base  int64 // the number that is drawn most often
-	first int64 // number of items when the distribution was made
-	items int64 // number of items now
+	first int64 // number of items in NewZipf
+	items int64 // present number of items, see Resize
 
 	theta, zeta2, alpha, zetan, eta float64
 	second                          float64 // 1 + 1/2^theta
@@ -53,7 +53,7 @@ func newZipf(base, items int64, theta, zetan float64) Zipf {
 	return z
 }
 
-// set changes the number of items. Like YCSB, it computes eta from the first number of items.
+// set changes the number of items. Like YCSB, it computes eta from z.first, not from items.
 func (z *Zipf) set(items int64, zetan float64) {
 	z.items, z.zetan = items, zetan
 	z.eta = (1 - math.Pow(2/float64(z.first), 1-z.theta)) / (1 - z.zeta2/zetan)
@@ -85,12 +85,13 @@ func (z *Zipf) at(u float64) int64 {
 	case uz < z.second:
 		return z.Base + 1
 	}
-	return z.Base + int64(float64(z.items)*math.Exp(z.alpha*math.Log(z.eta*u-z.eta+1)))
+	n := int64(float64(z.items) * math.Exp(z.alpha*math.Log(z.eta*u-z.eta+1)))
+	return z.Base + min(n, z.items-1) // for the largest u, n may be rounded to z.items
 }
 
-// Scrambled draws some numbers often, which are scattered over all numbers: YCSB's request distribution
-// "zipfian". It draws from 10,000,000,001 items by Zipf's law, and hashes them to the numbers. Therefore
-// it is flatter than Zipf's law (YCSB#1495).
+// Scrambled draws some numbers often, which are scattered over the range: YCSB's request distribution
+// "zipfian". It draws from 10,000,000,001 items by Zipf's law, and hashes the item to a number of the range.
+// Therefore it is flatter than Zipf's law (YCSB#1495).
 type Scrambled struct {
 	least, count int64
 	inner        Zipf
@@ -117,10 +118,10 @@ func (s *Scrambled) Draw(rng *rand.Rand) int64 { return s.least + Hash(s.inner.D
 // Latest draws the last numbers often: YCSB's SkewedLatestGenerator.
 type Latest struct{ zipf Zipf }
 
-// NewLatest returns a distribution whose last number is expected to be last at the first draw.
+// NewLatest returns a distribution for draws from a range that ends with last, and that may grow later.
 func NewLatest(last int64, theta float64) Latest { return Latest{NewZipf(0, max(last, 1), theta)} }
 
-// Draw returns the next number, from 1 … last.
+// Draw returns the next number, from 1 … last. Like YCSB, it never draws 0, unless last is 0: the only number.
 func (l *Latest) Draw(rng *rand.Rand, last int64) int64 {
 	if last < 1 {
 		return last

@@ -163,11 +163,11 @@ func TestUnansweredCalls(t *testing.T) {
 			mine.Update = func(ctx context.Context, key []byte, row *kv.Row) error {
 				n := calls.Add(1)
 				if n%20 == 0 {
-					return errors.New("lost on its way") // not done
+					return errors.New("the request is lost") // not done
 				}
 				err := c.Update(ctx, key, row)
 				if n%20 == 10 {
-					return errors.New("its answer is lost")
+					return errors.New("the reply is lost")
 				}
 				return err
 			}
@@ -188,32 +188,66 @@ func TestUnansweredCalls(t *testing.T) {
 
 // TestPromises: which history breaks which promise. A call is: client, kind, value, start, return.
 func TestPromises(t *testing.T) {
+	const all = "[linearizable read your writes monotonic reads no acknowledged write lost no deleted record back]"
 	for name, c := range map[string]struct {
 		ops    string
 		broken string
 	}{
-		"nothing":                                 {"", "[]"},
-		"one after the other":                     {"1 insert 1 0 1, 2 read 1 2 3, 2 update 2 4 5, 1 read 2 6 7", "[]"},
-		"both at once, either may stand":          {"1 insert 1 0 1, 1 update 2 2 6, 2 update 3 3 5, 1 final 2 8 9", "[]"},
-		"a stale read of another's write":         {"1 insert 1 0 1, 1 update 2 2 3, 2 read 1 4 5, 2 final 2 8 9", "[linearizable]"},
-		"one's own write is not read":             {"1 insert 1 0 1, 1 update 2 2 3, 1 read 1 4 5, 2 final 2 8 9", "[linearizable read your writes]"},
-		"time goes back":                          {"1 insert 1 0 1, 1 update 2 2 3, 2 read 2 4 5, 2 read 1 6 7, 2 final 2 8 9", "[linearizable monotonic reads]"},
-		"an acknowledged update is lost":          {"1 insert 1 0 1, 1 update 2 2 3, 2 final 1 8 9", "[linearizable no acknowledged write lost]"},
-		"an acknowledged insert is lost":          {"1 insert 1 0 1, 2 final 0 8 9", "[linearizable no acknowledged write lost]"},
-		"a deleted record comes back":             {"1 insert 1 0 1, 1 delete 0 2 3, 2 final 1 8 9", "[linearizable no deleted record back]"},
-		"an unknown update is there":              {"1 insert 1 0 1, 1 update 2 2 ?, 2 final 2 8 9", "[]"},
-		"an unknown update is not there":          {"1 insert 1 0 1, 1 update 2 2 ?, 2 final 1 8 9", "[]"},
-		"it is done late":                         {"1 insert 1 0 1, 1 update 2 2 ?, 2 read 1 4 5, 2 read 2 6 7", "[]"},
-		"it is done, then not":                    {"1 insert 1 0 1, 1 update 2 2 ?, 2 read 2 4 5, 2 read 1 6 7, 2 final 2 8 9", "[linearizable monotonic reads]"},
-		"an unknown delete":                       {"1 insert 1 0 1, 1 delete 0 2 ?, 2 read 0 4 5, 2 final 0 8 9", "[]"},
-		"a value that nobody wrote":               {"1 insert 1 0 1, 2 read 9 4 5", "[linearizable read your writes monotonic reads no acknowledged write lost no deleted record back]"},
-		"fields of two writes":                    {"1 insert 1 0 1, 2 read -1 4 5", "[linearizable read your writes monotonic reads no acknowledged write lost no deleted record back]"},
-		"a value before it was written":           {"1 insert 1 0 1, 2 read 2 2 3, 1 update 2 4 5", "[linearizable read your writes monotonic reads no acknowledged write lost no deleted record back]"},
-		"of an insert that was refused":           {"1 insert 1 0 1, 1 insert 2 2 3 refused, 2 read 1 4 5", "[]"},
-		"an insert is done though a record is in": {"1 insert 1 0 1, 2 insert 2 2 3, 2 final 2 4 5", "[linearizable]"},
-		"an update finds no record":               {"1 insert 1 0 1, 2 update 2 2 3 refused, 2 final 1 4 5", "[linearizable]"},
+		"nothing":                          {"", "[]"},
+		"one after the other":              {"1 insert 1 0 1, 2 read 1 2 3, 2 update 2 4 5, 1 read 2 6 7", "[]"},
+		"both at once, either may be last": {"1 insert 1 0 1, 1 update 2 2 6, 2 update 3 3 5, 1 final 2 8 9", "[]"},
+		"a stale read of another's write": {
+			"1 insert 1 0 1, 1 update 2 2 3, 2 read 1 4 5, 2 final 2 8 9",
+			"[linearizable]",
+		},
+		"one's own write is not read": {
+			"1 insert 1 0 1, 1 update 2 2 3, 1 read 1 4 5, 2 final 2 8 9",
+			"[linearizable read your writes]",
+		},
+		"time goes back": {
+			"1 insert 1 0 1, 1 update 2 2 3, 2 read 2 4 5, 2 read 1 6 7, 2 final 2 8 9",
+			"[linearizable monotonic reads]",
+		},
+		"a deleted value is read again": {
+			"1 insert 1 0 1, 2 read 1 2 3, 1 delete 0 4 5, 2 read 0 6 7, 2 read 1 8 9",
+			"[linearizable monotonic reads]",
+		},
+		"a record is inserted again": {
+			"1 insert 1 0 1, 2 read 1 2 3, 1 delete 0 4 5, 2 read 0 6 7, 1 insert 3 8 9, 2 read 3 10 11",
+			"[]",
+		},
+		"two deletes, and a value between them": {
+			"1 insert 1 0 1, 2 read 1 2 3, 1 delete 0 4 ?, 1 insert 3 4 20, 3 delete 0 6 20, 2 read 0 7 8, 2 read 3 9 10, 2 read 0 12 13",
+			"[]",
+		},
+		"an acknowledged update is lost": {
+			"1 insert 1 0 1, 1 update 2 2 3, 2 final 1 8 9",
+			"[linearizable no acknowledged write lost]",
+		},
+		"an acknowledged insert is lost": {
+			"1 insert 1 0 1, 2 final 0 8 9",
+			"[linearizable no acknowledged write lost]",
+		},
+		"a deleted record comes back": {
+			"1 insert 1 0 1, 1 delete 0 2 3, 2 final 1 8 9",
+			"[linearizable no deleted record back]",
+		},
+		"an unknown update is there":     {"1 insert 1 0 1, 1 update 2 2 ?, 2 final 2 8 9", "[]"},
+		"an unknown update is not there": {"1 insert 1 0 1, 1 update 2 2 ?, 2 final 1 8 9", "[]"},
+		"it takes effect late":           {"1 insert 1 0 1, 1 update 2 2 ?, 2 read 1 4 5, 2 read 2 6 7", "[]"},
+		"its effect is read, then not": {
+			"1 insert 1 0 1, 1 update 2 2 ?, 2 read 2 4 5, 2 read 1 6 7, 2 final 2 8 9",
+			"[linearizable monotonic reads]",
+		},
+		"an unknown delete":                     {"1 insert 1 0 1, 1 delete 0 2 ?, 2 read 0 4 5, 2 final 0 8 9", "[]"},
+		"a value that nobody wrote":             {"1 insert 1 0 1, 2 read 9 4 5", all},
+		"fields of two writes":                  {"1 insert 1 0 1, 2 read -1 4 5", all},
+		"a value before it was written":         {"1 insert 1 0 1, 2 read 2 2 3, 1 update 2 4 5", all},
+		"a read after a refused insert":         {"1 insert 1 0 1, 1 insert 2 2 3 refused, 2 read 1 4 5", "[]"},
+		"an insert replaces an existing record": {"1 insert 1 0 1, 2 insert 2 2 3, 2 final 2 4 5", "[linearizable]"},
+		"an update finds no record":             {"1 insert 1 0 1, 2 update 2 2 3 refused, 2 final 1 4 5", "[linearizable]"},
 	} {
-		var all []history.Op
+		var calls []history.Op
 		for s := range strings.SplitSeq(c.ops, ", ") {
 			f := strings.Fields(s)
 			if len(f) < 5 {
@@ -232,9 +266,9 @@ func TestPromises(t *testing.T) {
 			if o.Kind == history.Read && o.Value == 0 || len(f) > 5 {
 				o.Outcome = history.Refused
 			}
-			all = append(all, o)
+			calls = append(calls, o)
 		}
-		if got := fmt.Sprint(broken(history.Judge(all, time.Minute))); got != c.broken {
+		if got := fmt.Sprint(broken(history.Judge(calls, time.Minute))); got != c.broken {
 			t.Errorf("%s: %s, want %s", name, got, c.broken)
 		}
 	}

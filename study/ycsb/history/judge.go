@@ -1,5 +1,5 @@
-// Package history records the calls of clients to records under keys, with start and end of each
-// call, and checks them: was the store linearizable, and did it keep the weaker promises?
+// Package history records the calls of clients to records under keys, with the start and the end of
+// each call. It then checks whether the store was linearizable, and whether it kept the weaker promises.
 //
 // A Witness records a history during a workload: it has its own clients and its own records. The
 // outcome of an unanswered call is unknown: it may have taken effect at any later time, or never.
@@ -21,29 +21,29 @@ import (
 	"github.com/barograph/barograph/engine"
 )
 
-// Finding is the result for one promise. If it is neither broken nor kept, the time did not suffice
-// to decide.
+// Finding is the result for one promise. A promise that is not kept and has no violations is undecided: the time limit
+// of Judge was too short.
 type Finding struct {
 	Promise    engine.Promise `json:"promise"`
 	Kept       bool           `json:"held"`
-	Violations int            `json:"broken,omitempty"`  // times; of linearizable, keys
-	Example    string         `json:"example,omitempty"` // of a broken one
+	Violations int            `json:"broken,omitempty"`  // number of calls; for linearizable, number of keys
+	Example    string         `json:"example,omitempty"` // the first violation
 }
 
-// Judge compares a history with every promise. If the keys together take longer than patience,
-// linearizability remains undecided.
-func Judge(all []Op, patience time.Duration) []Finding {
+// Judge compares a history with every promise. If the checks of all keys together take longer than timeLimit,
+// linearizability is undecided.
+func Judge(all []Op, timeLimit time.Duration) []Finding {
 	found := map[engine.Promise]*Finding{}
 	for _, p := range engine.Promises() {
 		found[p] = &Finding{Promise: p, Kept: true}
 	}
-	end, keys := time.Now().Add(patience), perKey(all)
+	end, keys := time.Now().Add(timeLimit), perKey(all)
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		ops := keys[key]
-		weigh(ops, found)
+		checkReads(ops, found)
 		switch linear(ops, time.Until(end)) {
 		case porcupine.Illegal:
-			found[engine.Linearizable].breaks(culprit(ops))
+			found[engine.Linearizable].addViolation(firstImpossible(ops))
 		case porcupine.Unknown:
 			found[engine.Linearizable].Kept = false
 		}
@@ -55,7 +55,7 @@ func Judge(all []Op, patience time.Duration) []Finding {
 	return out
 }
 
-func (f *Finding) breaks(example string) {
+func (f *Finding) addViolation(example string) {
 	f.Kept = false
 	if f.Violations++; f.Example == "" {
 		f.Example = example
@@ -64,9 +64,9 @@ func (f *Finding) breaks(example string) {
 
 // linear checks the history of one key for linearizability. It first tries the order in which the calls returned, and
 // calls Porcupine only if that order is impossible.
-func linear(ops []*Op, patience time.Duration) porcupine.CheckResult {
+func linear(ops []*Op, timeLimit time.Duration) porcupine.CheckResult {
 	switch {
-	case patience <= 0:
+	case timeLimit <= 0:
 		return porcupine.Unknown // Porcupine takes 0 for no limit
 	case asReturned(ops):
 		return porcupine.Ok
@@ -89,7 +89,7 @@ func linear(ops []*Op, patience time.Duration) porcupine.CheckResult {
 		Step: func(state, input, _ any) (bool, any) {
 			return input.(*Op).step(state.(int64)) //nolint:forcetypeassert // made above
 		},
-	}, history, patience)
+	}, history, timeLimit)
 }
 
 // asReturned reports whether the calls are possible one after the other, in the order in which they returned.
@@ -111,16 +111,16 @@ func byReturn(ops []*Op) []*Op {
 	return out
 }
 
-// culprit returns the first call such that the history until its return is not linearizable.
-func culprit(ops []*Op) string {
-	ends := byReturn(ops)
-	first, _ := slices.BinarySearchFunc(ends, porcupine.Illegal, func(last *Op, _ porcupine.CheckResult) int {
+// firstImpossible returns the first call such that the history until its return is not linearizable.
+func firstImpossible(ops []*Op) string {
+	returned := byReturn(ops)
+	first, _ := slices.BinarySearchFunc(returned, porcupine.Illegal, func(last *Op, _ porcupine.CheckResult) int {
 		if linear(until(ops, last.Return), time.Second) == porcupine.Illegal {
 			return 0
 		}
 		return -1
 	})
-	return ends[min(first, len(ends)-1)].String()
+	return returned[min(first, len(returned)-1)].String()
 }
 
 // Until returns the history until a time: the outcome of a call that returned later is unknown.
@@ -150,10 +150,10 @@ func until(ops []*Op, moment time.Duration) (out []*Op) {
 	return out
 }
 
-// weigh compares each read of a key with the acknowledged writes of its client, and the final read with those of all
-// clients.
-func weigh(ops []*Op, found map[engine.Promise]*Finding) {
-	k := keyHistory{writers: map[int64]*Op{}, wrote: map[int]*Op{}, saw: map[int]*Op{}}
+// checkReads compares each read of a key with the acknowledged writes of its client, and the final read with those of
+// all clients.
+func checkReads(ops []*Op, found map[engine.Promise]*Finding) {
+	k := keyHistory{writers: map[int64]*Op{}, lastWrite: map[int]*Op{}, lastSeen: map[int]*Op{}}
 	for _, o := range ops {
 		switch {
 		case o.Kind == Delete && o.Outcome != Refused:
@@ -167,41 +167,39 @@ func weigh(ops []*Op, found map[engine.Promise]*Finding) {
 		case o.Outcome == Unknown:
 		case o.Kind != Read:
 			if o.Outcome == Done {
-				k.wrote[o.Client] = o
+				k.lastWrite[o.Client] = o
 				k.last = latest(k.last, o)
 			}
 		case o.Outcome == Done && !k.written(o):
 			for _, f := range found {
-				f.breaks("no operation wrote this value: " + o.String())
+				f.addViolation("no operation wrote this value: " + o.String())
 			}
 		default:
-			if w := k.wrote[o.Client]; k.older(o, w) {
-				found[engine.ReadYourWrites].breaks(o.String() + " after " + w.String())
+			if w := k.lastWrite[o.Client]; k.isStale(o, w) {
+				found[engine.ReadYourWrites].addViolation(o.String() + " after " + w.String())
 			}
-			if w := k.saw[o.Client]; k.older(o, w) {
-				found[engine.MonotonicReads].breaks(o.String() + " after it had read the value of " + w.String())
+			if w := k.lastSeen[o.Client]; k.isStale(o, w) {
+				found[engine.MonotonicReads].addViolation(o.String() + " after it had read the value of " + w.String())
 			}
-			if o.Final && k.older(o, k.last) {
+			if o.Final && k.isStale(o, k.last) {
 				p := engine.NoLostWrites
 				if k.last.Kind == Delete {
 					p = engine.NoRevivedRecords
 				}
-				found[p].breaks(o.String() + " after " + k.last.String())
+				found[p].addViolation(o.String() + " after " + k.last.String())
 			}
-			if o.Outcome == Done {
-				k.saw[o.Client] = k.writers[o.Value]
-			}
+			k.lastSeen[o.Client] = k.seen(o)
 		}
 	}
 }
 
 // keyHistory is the state of one key.
 type keyHistory struct {
-	writers map[int64]*Op // by the value
-	deletes []*Op         // acknowledged and unknown ones
-	wrote   map[int]*Op   // by client: its last acknowledged write
-	saw     map[int]*Op   // by client: the write of the value that it read last
-	last    *Op           // the acknowledged write that started last
+	writers   map[int64]*Op // by the value
+	deletes   []*Op         // acknowledged and unknown ones
+	lastWrite map[int]*Op   // by client: its last acknowledged write
+	lastSeen  map[int]*Op   // by client: the write, or delete, whose effect it read last
+	last      *Op           // the acknowledged write that started last
 }
 
 func latest(a, b *Op) *Op {
@@ -217,9 +215,27 @@ func (k *keyHistory) written(read *Op) bool {
 	return w != nil && w.Call < read.Return && w.Outcome != Refused
 }
 
-// older reports whether a read returned a state that had ended before write w began, which was acknowledged before the
-// read.
-func (k *keyHistory) older(read, w *Op) bool {
+// seen returns the write or delete whose effect a read returned. For a read that found no record, this is the first
+// delete that can be the cause; if there is none, it is what the client had seen before.
+func (k *keyHistory) seen(read *Op) *Op {
+	if read.Outcome == Done {
+		return k.writers[read.Value]
+	}
+	before := k.lastSeen[read.Client]
+	if before == nil || before.Kind == Delete {
+		return before
+	}
+	for _, d := range k.deletes { // in the order of their start
+		if d.Return >= before.Call && d.Call < read.Return {
+			return d
+		}
+	}
+	return before
+}
+
+// isStale reports whether a read contradicts write w, which was acknowledged or read before. Either the write of the
+// value that it returned had ended before w started, or it found no record and no delete after w can be the cause.
+func (k *keyHistory) isStale(read, w *Op) bool {
 	switch {
 	case w == nil:
 		return false
@@ -249,7 +265,7 @@ type Outcome string
 const (
 	Done    Outcome = "done"
 	Refused Outcome = "refused" // the record does not exist or, for an insert, exists already
-	Unknown Outcome = "unknown" // of a write: it may have been done, at any time from its call on, or never
+	Unknown Outcome = "unknown" // of a write: it takes effect at any time after its call, or never
 )
 
 // Op is one call. A history contains no unanswered reads.
@@ -258,7 +274,7 @@ type Op struct {
 	Key     string  `json:"key"`
 	Kind    Kind    `json:"kind"`
 	Outcome Outcome `json:"outcome"`
-	// the value that was written or read; no two writes have the same; 0 = no record, -1 = no write has such a value
+	// the value that was written or read; no two writes have the same value; 0 = no record, -1 = a value of no write
 	Value  int64         `json:"value,omitempty"`
 	Call   time.Duration `json:"call_ns"`         // time of the call since the start of the history
 	Return time.Duration `json:"return_ns"`       // time of its return; never if the outcome is unknown

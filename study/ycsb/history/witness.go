@@ -23,8 +23,8 @@ type Witness struct {
 	Fields  int           // of a record
 	Prefix  string        // of the keys; no record has a key with this prefix
 	Clients int           // number of concurrent clients
-	Calls   int           // approximate number for each client; 0 = until Finish
-	Pause   time.Duration // between two turns of a client
+	Calls   int           // approximate number of calls of each client; 0 = until Finish
+	Pause   time.Duration // mean pause between two turns of a client
 	Timeout time.Duration // of a call; 0 = none
 	Seed    uint64
 
@@ -36,8 +36,8 @@ const (
 	finishWait = 30 * time.Second // for which a client tries to reach a server at the end
 )
 
-// Clients are the clients that Start has started.
-type Clients struct {
+// Recording is a history that is being recorded by the clients that Start has started.
+type Recording struct {
 	*Witness
 	group       errgroup.Group
 	stop, abort context.CancelFunc // stop ends the turns, abort also ends the calls
@@ -45,9 +45,9 @@ type Clients struct {
 }
 
 // Start starts the clients. Their turns end with Finish, and their calls at the latest with ctx.
-func (w *Witness) Start(ctx context.Context) (*Clients, error) {
+func (w *Witness) Start(ctx context.Context) (*Recording, error) {
 	w.began = time.Now()
-	c := &Clients{Witness: w}
+	c := &Recording{Witness: w}
 	for i := range w.Clients {
 		conn, err := w.Table.Connect(ctx)
 		if err != nil {
@@ -67,16 +67,16 @@ func (w *Witness) Start(ctx context.Context) (*Clients, error) {
 // Since converts a time to one of the history's calls.
 func (w *Witness) Since(moment time.Time) time.Duration { return moment.Sub(w.began) }
 
-func (c *Clients) close() (err error) {
+func (c *Recording) close() (err error) {
 	for _, one := range c.all {
 		err = errors.Join(err, one.conn.Close())
 	}
 	return err
 }
 
-// Finish stops the clients, reads every record once more, and removes the records. It is an error
-// if a record cannot be read.
-func (c *Clients) Finish(ctx context.Context) ([]Op, error) {
+// Finish stops the clients, reads every record once more, and removes the records. If a record cannot be read, it
+// returns an error and the history without this read.
+func (c *Recording) Finish(ctx context.Context) ([]Op, error) {
 	if c.Calls == 0 {
 		c.stop()
 		timer := time.AfterFunc(finishWait, c.abort)
@@ -92,7 +92,7 @@ func (c *Clients) Finish(ctx context.Context) ([]Op, error) {
 }
 
 // last reads every key once more. It divides the keys among the clients.
-func (c *Clients) last(ctx context.Context) error {
+func (c *Recording) last(ctx context.Context) error {
 	keys := map[string]bool{}
 	for _, one := range c.all {
 		for i := range one.ops {
@@ -120,7 +120,7 @@ type client struct {
 	ops      []Op
 	row      kv.Row
 	written  int64
-	mine     []string // keys that only this client has written and not deleted yet
+	ownKeys  []string // keys that only this client writes, without those that it has deleted
 	failures int
 }
 
@@ -138,8 +138,9 @@ func (c *client) run(ctx, turns context.Context) {
 	}
 }
 
-// draw chooses the next call. Of ten calls on average five are reads, two updates, one an insert and one a
-// delete of a shared key, and one an insert or a delete of a key of the client's own.
+// draw chooses the next turn. Of ten turns on average five are reads, two updates, one an insert and one a
+// delete of a shared key, and one an insert or a delete of a key of the client's own. If the table has no deletes,
+// inserts take their place.
 func (c *client) draw() (Kind, string) {
 	key := c.Prefix + strconv.Itoa(c.rng.IntN(shared))
 	switch n := c.rng.IntN(20); {
@@ -151,15 +152,15 @@ func (c *client) draw() (Kind, string) {
 		return Insert, key
 	case n < 18:
 		return Delete, key
-	case n == 19 && len(c.mine) > 8 && c.conn.Delete != nil:
-		at := c.rng.IntN(len(c.mine))
-		key = c.mine[at]
-		c.mine[at] = c.mine[len(c.mine)-1]
-		c.mine = c.mine[:len(c.mine)-1]
+	case n == 19 && len(c.ownKeys) > 8 && c.conn.Delete != nil:
+		at := c.rng.IntN(len(c.ownKeys))
+		key = c.ownKeys[at]
+		c.ownKeys[at] = c.ownKeys[len(c.ownKeys)-1]
+		c.ownKeys = c.ownKeys[:len(c.ownKeys)-1]
 		return Delete, key
 	}
 	key = fmt.Sprintf("%s%d-%d", c.Prefix, c.number, c.written)
-	c.mine = append(c.mine, key)
+	c.ownKeys = append(c.ownKeys, key)
 	return Insert, key
 }
 

@@ -1,12 +1,12 @@
-// Adds the function dsdgen to a database. DuckDB's library contains it, and its Go module does not register it. See
-// link.go.
+// Registers the function dsdgen in a database. DuckDB's library contains it, but its Go
+// module does not register it. See link.go.
 
 #include <cstdio>
 #include <exception>
 #include <string>
 
-// The declarations of DuckDB's C++ headers: the Go module has only the library and its C header. Names and types are
-// those of the version in link.go.
+// Declarations of DuckDB's C++ headers: the Go module has only the library and
+// its C header. Names and types are those of link.go's version.
 namespace duckdb {
 class DatabaseInstance;
 class ExtensionLoader {
@@ -14,7 +14,7 @@ public:
 	ExtensionLoader(DatabaseInstance &db, const std::string &name);
 
 private:
-	char members[1024]; // larger than the real members; this file does not read them
+	char members[1024]; // more than the real members need; this file does not use them
 };
 } // namespace duckdb
 
