@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -44,17 +45,10 @@ func (d *database) openOwn(all []*mysql.Config) func(ctx context.Context, keep b
 				return failed(ctx, loadOwn(ctx, pool, t, d.translate))
 			},
 			Ask: func(ctx context.Context, text string, f func(row []any) error) error {
-				c, err := pool.Conn(ctx)
-				if err != nil {
-					return failed(ctx, err)
-				}
-				defer c.Close() //nolint:errcheck // it returns to the pool
-				id, err := sqlengine.QueryNumber(ctx, querier{c}, "SELECT CONNECTION_ID()")
-				if err == nil {
-					err = failed(ctx, sqlengine.DatabaseSQL{DB: c}.TypedRows(ctx, text, ownCast, f))
-				}
-				if ctx.Err() != nil && id != 0 { // without KILL the server would complete the query
-					err = errors.Join(err, endSession(context.WithoutCancel(ctx), pool, id))
+				text = fmt.Sprintf("/* %016x */ %s", rand.Uint64(), text) //nolint:gosec // it tells apart sessions with the same query
+				err := failed(ctx, sqlengine.DatabaseSQL{DB: pool}.TypedRows(ctx, text, ownCast, f))
+				if ctx.Err() != nil { // without KILL the server would complete the query
+					err = errors.Join(err, endSession(context.WithoutCancel(ctx), pool, text))
 				}
 				return err
 			},
@@ -71,10 +65,16 @@ func (d *database) openOwn(all []*mysql.Config) func(ctx context.Context, keep b
 	}
 }
 
-// endSession ends a session, if it still exists. Other sessions may run the same query.
-func endSession(ctx context.Context, pool *sql.DB, id int64) error {
+// endSession ends the session that runs a query, if there is one. A connection with a known number would need a round
+// trip before each query, which the query's time would include.
+func endSession(ctx context.Context, pool *sql.DB, text string) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
+	id, err := sqlengine.QueryNumber(ctx, querier{pool}, "SELECT COALESCE(MIN(id), 0) FROM information_schema.processlist "+
+		"WHERE db = DATABASE() AND id <> CONNECTION_ID() AND command <> 'Killed' AND info = ?", text)
+	if err != nil || id == 0 {
+		return err
+	}
 	if err := (querier{pool}).Exec(ctx, "KILL "+decimal(id)); !is(err, errNoThread) {
 		return err
 	}

@@ -365,7 +365,7 @@ func TestTimeoutOfOneStream(t *testing.T) {
 	defer own.Close()
 	const text = "SELECT SLEEP(2)"
 	running := func() string {
-		return texts(t, a, "SELECT count(*) FROM information_schema.processlist WHERE info = ?", text)[0]
+		return texts(t, a, "SELECT count(*) FROM information_schema.processlist WHERE info LIKE ?", "%"+text)[0]
 	}
 	limited, cancel := context.WithCancel(t.Context())
 	errs := [2]chan error{make(chan error, 1), make(chan error, 1)}
@@ -381,10 +381,48 @@ func TestTimeoutOfOneStream(t *testing.T) {
 	if err := <-errs[0]; !errors.Is(err, context.Canceled) {
 		t.Errorf("the canceled query: %v", err)
 	}
+	for running() == "2" {
+		if len(errs[1]) > 0 {
+			t.Fatal("the session of the canceled query still runs it")
+		}
+	}
 	if err := <-errs[1]; err != nil {
 		t.Errorf("the other query: %v", err)
 	}
-	if n := running(); n != "0" {
-		t.Errorf("%s sessions still run the query", n)
+}
+
+// TestOneStatementPerQuery: the time of a query of a user's own contains one round trip. If the server has closed the
+// idle connections, the next query opens another.
+func TestOneStatementPerQuery(t *testing.T) {
+	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
+	a := openIn(t, l, "one_", design.Normalized)
+	u, err := url.Parse(l.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := a.db.openOwn(configs(u, nil))(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer own.Close()
+	var seen []string
+	const text = "SELECT CONCAT(CONNECTION_ID(), ' ', VARIABLE_VALUE) FROM information_schema.SESSION_STATUS WHERE VARIABLE_NAME = 'QUESTIONS'"
+	for range 2 {
+		if err := own.Ask(t.Context(), text, func(row []any) error { seen = append(seen, fmt.Sprint(row[0])); return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var session, next, before, after int
+	if _, err := fmt.Sscan(strings.Join(seen, " "), &session, &before, &next, &after); err != nil {
+		t.Fatal(err)
+	}
+	if session != next || after-before != 1 {
+		t.Errorf("%q: session, statements", seen)
+	}
+	if err := a.exec(t.Context(), fmt.Sprint("KILL ", session)); err != nil {
+		t.Fatal(err)
+	}
+	if err := own.Ask(t.Context(), "SELECT 1", func([]any) error { return nil }); err != nil {
+		t.Errorf("after the server has closed the connection: %v", err)
 	}
 }
