@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
@@ -147,7 +148,7 @@ func withFlags(args, extra []string) []string {
 }
 
 // fits returns an error unless the program has the command of a manual line, has its flags under
-// their present names, and accepts the number of its arguments.
+// their present names, and accepts the number of its arguments and the combination of its flags.
 func (m manualCommand) fits() error {
 	root := newRoot(&env{engines: all.Registry()})
 	root.InitDefaultHelpCmd()
@@ -169,7 +170,7 @@ func (m manualCommand) fits() error {
 		}
 	})
 	if err == nil && m.block {
-		err = c.ValidateArgs(c.Flags().Args())
+		err = cmp.Or(c.ValidateArgs(c.Flags().Args()), c.ValidateFlagGroups(), checkEmpty(c, c.Flags().Args()), checkNumbers(c))
 	}
 	return err
 }

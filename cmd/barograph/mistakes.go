@@ -38,7 +38,7 @@ func checkEmpty(c *cobra.Command, args []string) (err error) {
 	return err
 }
 
-// acceptOnce refuses a second value of a flag that is a list in other commands.
+// acceptOnce refuses another value of a flag that is a list in other commands.
 func acceptOnce(c *cobra.Command, name string) {
 	if f := c.Flags().Lookup(name); f.Value.Type() == "string" {
 		f.Value = &once{Value: f.Value}
@@ -53,9 +53,10 @@ type once struct {
 
 var _ pflag.SliceValue = &once{}
 
-// Set sets the value, and refuses a second one.
+// Set sets the value, and refuses another one. It accepts the same value again, because cobra reads the command line
+// twice to complete a word.
 func (o *once) Set(text string) error {
-	if o.given {
+	if o.given && text != o.String() {
 		return errors.New("this command takes one, and the command line also has " + o.String() + "; omit one of them")
 	}
 	o.given = true
@@ -124,7 +125,7 @@ func addDefaultHelp(root *cobra.Command) {
 func (e *env) engineVariable() (string, error) {
 	raw := os.Getenv(envEngine)
 	_, url := engine.SplitName(raw)
-	if _, isName := e.engines.Find(url); raw == "" || isName || strings.HasPrefix(url, "lab:") || url[:1] == "@" {
+	if _, isName := e.engines.Find(url); raw == "" || isName || strings.HasPrefix(url, "lab:") || strings.HasPrefix(url, "@") {
 		return raw, nil
 	}
 	if _, _, err := e.engines.Parse(url); err != nil {

@@ -132,7 +132,7 @@ func TestMistakes(t *testing.T) {
 		{[]string{"show", data, "sqlite:a.db"}, "sqlite:a.db is an archive, not a file; name only files, or only sqlite:a.db"},
 		{[]string{"cases", "a.db", data}, "a.db is an archive, not a file; name only files, or only sqlite:a.db"},
 		{[]string{"verify", "sqlite:a.db", "sqlite:b.db"}, "sqlite:b.db is an archive, not a file; name the archive first, and then only files"},
-		{[]string{"shef", "filtered", "sqlite:a.db", "hello.txt"}, "sqlite:a.db is not a PostgreSQL database; name the database of an IHFS"},
+		{[]string{"shef", "filtered", "sqlite:a.db", "hello.txt"}, "sqlite:a.db is no IHFS; name an IHFS database: postgres://"},
 		{[]string{"scan", "own", "--tables", "t.csv", "--queries", "q.sql"}, "t.csv is not a folder; name a folder of Parquet or CSV files"},
 		{[]string{"scan", "own", "--tables", dir, "--queries", "q.sql", "--types", "absent"}, "absent cannot be read: no such file or directory; name a file of CREATE TABLE statements"},
 		{[]string{"verify", "duckdb:w.db", "--salvage", "sqlite:s.db"}, "--salvage sqlite:s.db cannot have the design wide of duckdb:w.db"},
@@ -165,6 +165,24 @@ func TestVariableOfEngine(t *testing.T) {
 		status, _, stderr := barograph(t, args...)
 		if status != fault.Usage || !strings.Contains(stderr, "environment variable BAROGRAPH_ENGINE: engine duckbd is not known; did you mean duckdb?") {
 			t.Errorf("%v: status %d: %s", args, status, stderr)
+		}
+	}
+}
+
+// TestVariableWithoutURL: a value of BAROGRAPH_ENGINE with a name and no URL is an error.
+func TestVariableWithoutURL(t *testing.T) {
+	t.Setenv(envEngine, "name=")
+	if status, _, stderr := barograph(t, "show"); status != fault.Usage || !strings.Contains(stderr, "environment variable BAROGRAPH_ENGINE: ") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+}
+
+// TestCompletionAfterEngine: words after a flag that a command line may give once are completed, too.
+func TestCompletionAfterEngine(t *testing.T) {
+	for _, args := range [][]string{{"--engine", "dry:"}, {"--engine=dry:"}} {
+		words := slices.Concat([]string{"__complete", "ycsb", "run"}, args, []string{"--thr"})
+		if _, stdout, stderr := barograph(t, words...); !strings.Contains(stdout, "--threads") {
+			t.Errorf("%v: %q, %s", args, stdout, stderr)
 		}
 	}
 }

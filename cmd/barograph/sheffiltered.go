@@ -15,7 +15,7 @@ import (
 )
 
 func newShefFiltered(e *env) *cobra.Command {
-	p := &riverFlags{env: e, schema: "ihfs", onlyIHFS: true, policy: string(posts.GoodStays)}
+	p := &riverFlags{env: e, schema: "ihfs", policy: string(posts.GoodStays)}
 	c := &cobra.Command{
 		Use:   "filtered [URL] FILES…",
 		Short: "List the series that an IHFS filters out, with the SQL that admits each",

@@ -39,7 +39,6 @@ type riverFlags struct {
 	tokensFile                                              string
 	createTables, archiveData, waitForDatabase, learnIngest bool
 	logFile                                                 river.LogFile
-	onlyIHFS                                                bool // the command has no flag --schema
 }
 
 // checkSchema refuses flags that apply only to the tables of the other --schema.
@@ -122,9 +121,7 @@ func (p *riverFlags) open(ctx context.Context, policyNamed bool) (river.Poster, 
 		return nil, usage(fault.Unknown("--schema", p.schema, riverSchemas()))
 	}
 	d, _, err := p.env.engines.Parse(p.url)
-	if err == nil && d.Scheme != "postgres" && p.onlyIHFS {
-		err = fault.Misuse(fault.Redact(p.url), "is not a PostgreSQL database", "name the database of an IHFS: postgres://HOST/DATABASE")
-	} else if err == nil && d.Scheme != "postgres" {
+	if err == nil && d.Scheme != "postgres" {
 		err = fault.Misuse("--schema ihfs", "needs a PostgreSQL database", "write --engine postgres://HOST/DATABASE, or add --schema barograph")
 	}
 	if err != nil {
