@@ -25,7 +25,7 @@ import (
 // Sentinel errors. Engines wrap them with details.
 var (
 	ErrUnreachable error = fault.Class("engine is unreachable") // no server, no permission, no such folder
-	ErrNoDesign          = errors.New("engine does not offer the design")
+	ErrNoDesign    error = fault.Class("engine does not offer the design")
 	ErrReadOnly          = errors.New("archive is read-only")
 )
 

@@ -162,7 +162,11 @@ func (a *servedArchive) leave() {
 
 // files returns the files of an embedded engine, except its lock.
 func (a *servedArchive) files() (out []string) {
-	_ = filepath.WalkDir(a.path, func(path string, d os.DirEntry, err error) error {
+	root := a.path
+	if info, err := os.Stat(root); err == nil && info.IsDir() {
+		root += string(filepath.Separator) // WalkDir does not follow a link without it
+	}
+	_ = filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && d.Name() != "LOCK" {
 			out = append(out, path)
 		}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -129,6 +131,32 @@ func TestFailureAfterTheStart(t *testing.T) {
 			t.Errorf("%s, %v: %s", r.Status, err, text)
 		case !started && (r.Header.Get("ETag") != "" || r.Header.Get("Content-Disposition") != ""):
 			t.Errorf("an error with the header of a file: %v", r.Header)
+		}
+	}
+}
+
+// TestStampOfALinkedFolder: the page notices changes of an archive that it opened by a symbolic link.
+func TestStampOfALinkedFolder(t *testing.T) {
+	dir, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Skip("NOT TESTED: no symbolic links: ", err)
+	}
+	file := filepath.Join(dir, "1.sst")
+	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{dir, link, file} {
+		a := &servedArchive{path: path}
+		before, err := a.stamp(t.Context(), "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(file)
+		if err = errors.Join(err, os.WriteFile(file, append(text, 'x'), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if after, err := a.stamp(t.Context(), "", ""); err != nil || after == before {
+			t.Errorf("%s: a change was not noticed, %v", path, err)
 		}
 	}
 }

@@ -187,14 +187,9 @@ func div(a, b float64) (float64, bool) {
 	return 0, false
 }
 
-// root is √x, undefined for x < 0: rounding of the partial sums can make a variance or a mean
+// root is √x, undefined and NaN for x < 0: rounding of the partial sums can make a variance or a mean
 // squared error slightly negative.
-func root(x float64) (float64, bool) {
-	if x < 0 {
-		return 0, false
-	}
-	return math.Sqrt(x), true
-}
+func root(x float64) (float64, bool) { return math.Sqrt(x), x >= 0 }
 
 // correlation is cov/√(var1·var2). It is undefined if a variance is not positive or if the result is beyond ±1. Because
 // partial sums have about 9 digits, a result that exceeds ±1 by no more than this rounding counts as ±1: a perfect

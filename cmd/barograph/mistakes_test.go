@@ -132,7 +132,7 @@ func TestMistakes(t *testing.T) {
 		{[]string{"show", data, "sqlite:a.db"}, "sqlite:a.db is an archive, not a file; name only files, or only sqlite:a.db"},
 		{[]string{"cases", "a.db", data}, "a.db is an archive, not a file; name only files, or only sqlite:a.db"},
 		{[]string{"verify", "sqlite:a.db", "sqlite:b.db"}, "sqlite:b.db is an archive, not a file; name the archive first, and then only files"},
-		{[]string{"shef", "filtered", "sqlite:a.db", "hello.txt"}, "sqlite:a.db is no IHFS; name an IHFS database: postgres://"},
+		{[]string{"shef", "filtered", "sqlite:a.db", "hello.txt"}, "sqlite:a.db is no IHFS; name an IHFS database: postgres://HOST/DATABASE"},
 		{[]string{"scan", "own", "--tables", "t.csv", "--queries", "q.sql"}, "t.csv is not a folder; name a folder of Parquet or CSV files"},
 		{[]string{"scan", "own", "--tables", dir, "--queries", "q.sql", "--types", "absent"}, "absent cannot be read: no such file or directory; name a file of CREATE TABLE statements"},
 		{[]string{"verify", "duckdb:w.db", "--salvage", "sqlite:s.db"}, "--salvage sqlite:s.db cannot have the design wide of duckdb:w.db"},

@@ -109,7 +109,9 @@ func parse(u *url.URL) (settings, error) {
 	if v.Err != nil {
 		return s, v.Err
 	}
-	s.secure, err = engine.TLS(u)
+	if s.secure, err = engine.TLS(u); s.secure != nil && len(s.hosts) > 1 && u.Query().Get("tls_name") == "" {
+		s.secure.ServerName = "" // each node has a certificate for its own address
+	}
 	return s, err
 }
 

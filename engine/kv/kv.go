@@ -122,7 +122,9 @@ func (t *Table) Choose(d engine.Driver) error {
 		t.Layout = layouts[0]
 	}
 	if !slices.Contains(layouts, t.Layout) {
-		return fault.NotOffered("--layout", t.Layout, layouts, d.Scheme)
+		e := fault.Unknown("--layout", string(t.Layout), layouts)
+		e.Problem, e.Err = "is not offered by "+d.Scheme, engine.ErrNoDesign
+		return &fault.Status{Code: fault.Usage, Err: e}
 	}
 	if err := t.CheckDDL(d); err != nil {
 		return err

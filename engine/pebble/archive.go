@@ -127,7 +127,7 @@ func (a *openArchive) Size(ctx context.Context) (int64, error) {
 		}
 	}
 	var total int64
-	err := filepath.WalkDir(a.dir, func(_ string, e fs.DirEntry, err error) error {
+	err := filepath.WalkDir(a.dir+string(filepath.Separator), func(_ string, e fs.DirEntry, err error) error {
 		var info fs.FileInfo
 		if err == nil && !e.IsDir() {
 			if info, err = e.Info(); err == nil {

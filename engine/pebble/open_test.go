@@ -121,6 +121,23 @@ func TestReadersCloseTheFolder(t *testing.T) {
 	}
 }
 
+// TestSizeOfALinkedFolder: the size of an archive is that of its files, also if its path is a symbolic link.
+func TestSizeOfALinkedFolder(t *testing.T) {
+	dir, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
+	if err := os.WriteFile(filepath.Join(dir, "1.sst"), make([]byte, 1000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(dir, link); err != nil {
+		t.Skip("NOT TESTED: no symbolic links: ", err)
+	}
+	for _, path := range []string{dir, link} {
+		a := openArchive{store: &store{dir: path, readOnly: true}}
+		if size, err := a.Size(t.Context()); size != 1000 || err != nil {
+			t.Errorf("%s: %d bytes, %v", path, size, err)
+		}
+	}
+}
+
 // TestMovedFolder: a read after the folder was moved reports this, not a damaged archive.
 func TestMovedFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a")

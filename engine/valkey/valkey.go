@@ -90,7 +90,9 @@ func parse(u *url.URL) (settings, error) {
 		return s, v.Err
 	}
 	var err error
-	s.secure, err = engine.TLS(u)
+	if s.secure, err = engine.TLS(u); s.secure != nil && len(s.nodes) > 1 && u.Query().Get("tls_name") == "" {
+		s.secure.ServerName = "" // each node has a certificate for its own address
+	}
 	return s, err
 }
 

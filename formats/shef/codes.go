@@ -369,8 +369,8 @@ func (t *Tables) add(section string, words []string) bool {
 		t.extremum[c] = true
 		return alone
 	case "*5":
-		t.probability[c], t.hasProb[c] = float32(number), err == nil
-		return alone && number >= -1 && number <= 1
+		t.probability[c], t.hasProb[c] = float32(number), true
+		return err == nil && alone && number >= -1 && number <= 1
 	case "*6":
 		return t.send6(code, words[1], words[2] == "1")
 	case "*7", "**":

@@ -363,6 +363,8 @@ func (p *parts) Read(b []byte) (n int, err error) {
 // with the file's name. A send code of a center is extended only if it means its own element.
 func TestDamagedTables(t *testing.T) {
 	for text, want := range map[string]string{
+		"*5\nA 0,5\n":  `f:2: "A 0,5" is not a row of section *5`,
+		"*5\nA\n":      `f:2: "A" is not a row of section *5`,
 		"*5\nA nan\n":  `f:2: "A nan" is not a row of section *5`,
 		"*5\nA 1e99\n": `f:2: "A 1e99" is not a row of section *5`,
 		"*2\nA nan\n":  `f:2: "A nan" is not a row of section *2`,

@@ -104,14 +104,19 @@ func (s Skip) String() string { return s.Engine + ": skipped, " + s.Reason + "; 
 
 // Text prints the error of a complete command. It prints one cause once: of several lines it omits those that an earlier
 // line ends with. After a line that says what failed with an error of a class, lines that begin with the class are consequences.
+// So are the other files that a full or read-only disk did not take.
 // If no error has a cure and the cause is a disk, a quota, a permission or a file in place of a folder, it adds a cure.
 func Text(err error) string {
 	var lines []string
 	class, _ := errors.AsType[Class](err)
+	isOfDisk := func(line string) bool {
+		return slices.ContainsFunc([]syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS},
+			func(reason syscall.Errno) bool { return strings.HasSuffix(line, ": "+reason.Error()) })
+	}
 	for line := range strings.Lines(Message(err)) {
 		line = strings.TrimRight(line, "\n")
 		repeats := func(earlier string) bool {
-			follows := class != "" && strings.HasPrefix(line, string(class)) && strings.Index(earlier, string(class)) > 0
+			follows := isOfDisk(line) && isOfDisk(earlier) || class != "" && strings.HasPrefix(line, string(class)) && strings.Index(earlier, string(class)) > 0
 			return follows || strings.HasSuffix(earlier, line)
 		}
 		if !slices.ContainsFunc(lines, repeats) {

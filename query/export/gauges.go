@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -282,9 +281,9 @@ func ReadSites(r io.Reader, file string) (Sites, error) {
 			case "zone":
 				s.Zone = row[i]
 			case "lat":
-				s.Latitude, err = degrees(row[i])
+				s.Latitude, err = degrees(row[i], -90, 90)
 			case "lon":
-				s.Longitude, err = degrees(row[i])
+				s.Longitude, err = degrees(row[i], -180, 360)
 			}
 		}
 		if err == nil && len(row[lid]) > len(record.ID{}) {
@@ -302,12 +301,13 @@ func ReadSites(r io.Reader, file string) (Sites, error) {
 	}
 }
 
-func degrees(text string) (*float64, error) {
+// degrees reads a latitude or a longitude, which some networks count eastward from 0 to 360.
+func degrees(text string, low, high float64) (*float64, error) {
 	if text == "" {
 		return nil, nil //nolint:nilnil // not given
 	}
 	v, err := strconv.ParseFloat(text, 64)
-	if err == nil && !(math.Abs(v) <= 180) { // JSON has no NaN
+	if err == nil && !(v >= low && v <= high) { // JSON has no NaN
 		err = strconv.ErrRange
 	}
 	return &v, err

@@ -90,7 +90,12 @@ func TestSites(t *testing.T) {
 	if err != nil || len(rows) != 2 || rows[1][len(rows[1])-1] != "'=1,2" {
 		t.Errorf("%q, %v", rows, err)
 	}
-	for _, place := range []string{"NaN,1", "1,inf", "181,1", "1,-200", "x,1"} {
+	for _, place := range []string{"90,0", "-90,-180", "38.9,283", "0,360"} { // some networks count longitudes eastward to 360
+		if _, err := ReadSites(strings.NewReader("lid,lat,lon\nAAA,"+place+"\n"), "s.csv"); err != nil {
+			t.Errorf("%s: %v", place, err)
+		}
+	}
+	for _, place := range []string{"NaN,1", "1,inf", "91,1", "1,-200", "1,361", "x,1"} {
 		if _, err := ReadSites(strings.NewReader("lid,lat,lon\nAAA,"+place+"\n"), "s.csv"); err == nil || !strings.Contains(err.Error(), "s.csv:2") {
 			t.Errorf("%s: %v", place, err)
 		}

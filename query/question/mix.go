@@ -59,7 +59,7 @@ func ReadMix(path string) ([]*Question, []string, error) {
 
 func (m *mixReader) read(path string) error {
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
-		return filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
+		return filepath.WalkDir(path+string(filepath.Separator), func(file string, d fs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() && filepath.Ext(file) == ".xml" {
 				m.addPlot(file)
 			}

@@ -35,6 +35,25 @@ const metexpressSQL = "select ld.fcst_lead as fcst_lead, sum(ld.total) as n0 fro
 	"and unix_timestamp(ld.fcst_valid_beg) <= '1561939140' and h.model='GFS' and h.vx_mask IN('G2/NHX') and unix_timestamp(ld.fcst_valid_beg)%(24*3600)/3600 IN('0','12') " +
 	"and h.fcst_lev IN('P500','P500=') and h.stat_header_id = ld.stat_header_id group by fcst_lead order by fcst_lead"
 
+// TestMixOfALinkedFolder: a folder of plots may be a symbolic link.
+func TestMixOfALinkedFolder(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "formats", "metviewer", "testdata", "plot.xml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	link := filepath.Join(t.TempDir(), "plots")
+	if err := os.WriteFile(filepath.Join(dir, "plot.xml"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(dir, link); err != nil {
+		t.Skip("NOT TESTED: no symbolic links: ", err)
+	}
+	if qs, notes, err := ReadMix(link); err != nil || len(qs) == 0 {
+		t.Errorf("%d questions, %v, %v", len(qs), notes, err)
+	}
+}
+
 // TestMixOfLogs: each kind of log gives the same questions.
 func TestMixOfLogs(t *testing.T) {
 	general := "/usr/sbin/mariadbd, Version: 10.11\n241122  9:50:24\t    12 Connect\tmv@localhost on mv\n\t\t    12 Query\t" + metviewerSQL +

@@ -132,11 +132,11 @@ func TestMetviewerPictures(t *testing.T) {
 	}
 }
 
-// TestMetviewerLimits: limits of BCRMSE are roots of those of bcmse, as the statistic is.
+// TestMetviewerLimits: limits of BCRMSE are roots of those of bcmse, as the statistic is. A negative limit has no root.
 func TestMetviewerLimits(t *testing.T) {
 	lt, _ := record.TypeByName("CNT")
 	var l line
-	for column, value := range map[string]float64{"total": 10, "bcmse": 4, "bcmse_bcl": 1, "bcmse_bcu": 9, "me": -1, "me_ncl": -2, "me_ncu": -0.5} {
+	for column, value := range map[string]float64{"total": 10, "bcmse": 4, "bcmse_bcl": -1, "bcmse_bcu": 9, "me": -1, "me_ncl": -2, "me_ncu": -0.5} {
 		c, ok := lt.Column(column)
 		if !ok {
 			t.Fatal(column)
@@ -146,7 +146,7 @@ func TestMetviewerLimits(t *testing.T) {
 		}
 		l.fixed[c.Slot] = value
 	}
-	for name, want := range map[string]string{"BCRMSE": "2|NA|NA|1|3", "ME": "-1|-2|-0.5|NA|NA"} {
+	for name, want := range map[string]string{"BCRMSE": "2|NA|NA|NA|3", "ME": "-1|-2|-0.5|NA|NA"} {
 		q, a := asked(t, "CNT", &question.Drawing{Axis: "fcst_lead", Method: "median", FromColumns: true, Stats: []string{name}}, l)
 		d, err := curve.ComputePoints(q, a, name, 1)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/results/run"
@@ -39,7 +40,8 @@ func (s *runner) killDuringQueries(ctx context.Context, rep int) (*kill, error) 
 		return k, fmt.Errorf("queries failed before a node was killed: %v", k.Messages)
 	}
 	if k.Wrong > 0 {
-		return k, &answer.Diff{Problem: "a result was wrong before a node was killed: " + c.wrong}
+		problem := &answer.Diff{Problem: "a result was wrong before a node was killed: " + c.wrong}
+		return k, &fault.Status{Code: fault.Differs, Err: problem}
 	}
 	k.Correct = 0
 	s.progress(run.KillEvent, k, "killing node %d of %d", k.Node, s.Nodes)

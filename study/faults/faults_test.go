@@ -230,8 +230,8 @@ func TestWrongBeforeKill(t *testing.T) {
 		Patience: 10 * time.Second, Call: 20 * time.Second, Seed: 1,
 		Progress: func(run.EventKind, string) {}, Add: func(run.Sample) error { kills++; return nil },
 	})
-	if err == nil || !strings.Contains(err.Error(), "a result was wrong before a node was killed: test_1") || kills != 1 {
-		t.Errorf("%d kills, %v", kills, err)
+	if fault.Code(err) != fault.Differs || !strings.Contains(err.Error(), "a result was wrong before a node was killed: test_1") || kills != 1 {
+		t.Errorf("%d kills, status %d, %v", kills, fault.Code(err), err)
 	}
 }
 

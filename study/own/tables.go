@@ -95,7 +95,9 @@ func findTables(
 	skip := func(path, why string) {
 		unused = append(unused, run.SkippedFile{File: path, Reason: why})
 	}
-	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+	// With a slash at its end, WalkDir follows a link to a folder.
+	err = filepath.WalkDir(dir+string(filepath.Separator), func(path string, e fs.DirEntry, err error) error {
+		path = filepath.Clean(path)
 		if err != nil {
 			if path == dir {
 				return &fault.Error{File: dir, Problem: "cannot be read", Err: err, Cure: "name a folder of Parquet or CSV files"}

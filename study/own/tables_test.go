@@ -182,6 +182,21 @@ func TestLinkedFiles(t *testing.T) {
 	}
 }
 
+// TestLinkedFolder: --tables may be a symbolic link to a folder.
+func TestLinkedFolder(t *testing.T) {
+	dir := write(t, ".data/t.csv", "id\n1\n2\n", ".data/types.sql", "CREATE TABLE t (id BIGINT);")
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(".data", link); err != nil {
+		t.Skip("NOT TESTED: no symbolic links: ", err)
+	}
+	r, _, err := execute(t, own.Program{
+		Engines: inFiles(t), Tables: link, Types: filepath.Join(link, "types.sql"), Questions: questions(t, "SELECT count(*) AS n FROM t"), Reps: 1,
+	})
+	if err != nil || len(r.Own.Tables) != 1 || len(r.Own.SkippedFiles) != 1 || r.Own.SkippedFiles[0].Reason != "declares types" {
+		t.Errorf("%+v, %v", r.Own, err)
+	}
+}
+
 // TestTypesAmongTables: a file of types among the tables is no table, whether its path is absolute or relative.
 func TestTypesAmongTables(t *testing.T) {
 	dir := write(t, "t.csv", "id\n1\n", "types.sql", "CREATE TABLE t (id BIGINT);")

@@ -103,7 +103,7 @@ func Write(dir, file string) (*Result, error) {
 // sharedFiles reads the files of a run folder that an archive contains, and counts the others.
 func sharedFiles(dir string, out *Result) (map[string][]byte, error) {
 	files := map[string][]byte{}
-	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(dir+string(filepath.Separator), func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}

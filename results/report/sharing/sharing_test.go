@@ -236,6 +236,26 @@ func TestWriteRefuses(t *testing.T) {
 	}
 }
 
+// TestWriteALinkedFolder: a run folder may be a symbolic link.
+func TestWriteALinkedFolder(t *testing.T) {
+	dir := metFolder(t, "")
+	link := filepath.Join(t.TempDir(), "latest")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Skip("NOT TESTED: no symbolic links: ", err)
+	}
+	var files [][]string
+	for _, path := range []string{dir, link} {
+		out, err := Write(path, filepath.Join(t.TempDir(), "x.tar.gz"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, out.Files)
+	}
+	if len(files[0]) == 0 || !slices.Equal(files[0], files[1]) {
+		t.Errorf("%v of the folder, %v of the link", files[0], files[1])
+	}
+}
+
 // edit replaces the first occurrence of a text in a file, which must contain it.
 func edit(t testing.TB, dir, file, old, with string) {
 	t.Helper()
