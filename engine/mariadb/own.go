@@ -45,7 +45,7 @@ func (d *database) openOwn(all []*mysql.Config) func(ctx context.Context, keep b
 				return failed(ctx, loadOwn(ctx, pool, t, d.translate))
 			},
 			Ask: func(ctx context.Context, text string, f func(row []any) error) error {
-				text = fmt.Sprintf("/* %016x */ %s", rand.Uint64(), text) //nolint:gosec // it tells apart sessions with the same query
+				text = fmt.Sprintf("/* %016x */ %s", rand.Uint64(), text) //nolint:gosec // distinguishes sessions with the same query
 				err := failed(ctx, sqlengine.DatabaseSQL{DB: pool}.TypedRows(ctx, text, ownCast, f))
 				if ctx.Err() != nil { // without KILL the server would complete the query
 					err = errors.Join(err, endSession(context.WithoutCancel(ctx), pool, text))
