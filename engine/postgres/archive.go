@@ -56,20 +56,22 @@ func (db *database) Open(_ context.Context, n design.Name) (archive.Archive, err
 		},
 		InSnapshot: a.snapshot,
 	}
-	a.ContainersQuery = `SELECT nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-		WHERE relname = ` + flavour.Quote(a.OwnName(sqlengine.CatalogTable)) + ` AND relkind = 'r' AND ` + plain
+	// Archives that this user may not read are not listed, unless there are only such archives: subset returns the error.
+	a.ContainersQuery = `SELECT nspname FROM (SELECT *, bool_or(readable) OVER () AS any_readable FROM (
+			SELECT nspname, relname, has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT') AS readable
+			FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+			WHERE relname LIKE 'barograph%catalog' AND relkind = 'r' AND ` + plain + `) AS catalogs) AS known
+		WHERE (readable OR NOT any_readable) AND relname = ` + flavour.Quote(a.OwnName(sqlengine.CatalogTable))
 	return a, nil
 }
 
 // subset returns the subset of a schema. Its name may be escaped or shortened in the schema's name.
 func (a *openArchive) subset(ctx context.Context, schema string) (string, bool, error) {
 	names, err := sqlengine.QueryTexts(ctx, a.Pool, "SELECT subset FROM "+flavour.Ident(schema)+"."+a.OwnName(sqlengine.CatalogTable))
-	switch pgErr, ok := errors.AsType[*pgconn.PgError](err); {
-	case ok && strings.HasPrefix(pgErr.Code, "XX"):
+	if damaged, ok := errors.AsType[*pgconn.PgError](err); ok && strings.HasPrefix(damaged.Code, "XX") {
 		return schema, true, nil // reading the catalog reports the damage
-	case ok && pgErr.Code == "42501":
-		return "", false, nil // another user's archive
-	case err != nil || len(names) == 0:
+	}
+	if err != nil || len(names) == 0 {
 		return "", false, err
 	}
 	return names[0], true, nil
