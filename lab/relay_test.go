@@ -11,7 +11,8 @@ import (
 
 // TestRelayCloses: Close does not wait for replies that the relay still delays.
 func TestRelayCloses(t *testing.T) {
-	server, err := net.Listen("tcp", "127.0.0.1:0")
+	var listen net.ListenConfig
+	server, err := listen.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +27,8 @@ func TestRelayCloses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, err := net.Dial("tcp", r.Addr())
+	var dial net.Dialer
+	client, err := dial.DialContext(t.Context(), "tcp", r.Addr())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -289,10 +289,15 @@ func TestWhatIsCertainlyNew(t *testing.T) {
 		b.AppendTimes(head, 3600, valid, 1)
 	}
 	c := catalogOf(b)
-	other := h
-	other[record.VxMask] = "elsewhere"
-	if c.GroupFor(lt, &other).MayContain(6000) {
-		t.Error("another mask is held to be there")
+	for _, f := range []record.Field{record.Version, record.Model, record.ObType, record.FcstVar, record.VxMask, record.FcstLev, record.FcstThresh} {
+		other := h
+		other[f] = "another"
+		if c.GroupFor(lt, &other) != nil {
+			t.Errorf("the archive may contain records of another %s", f)
+		}
+	}
+	if sums, _ := record.TypeByName("SL1L2"); c.GroupFor(sums, &h) != nil {
+		t.Error("the archive may contain records of another line type")
 	}
 	for valid, want := range map[int64]bool{0: false, 6000: true, 12000: false, 18000: true, 30000: false} {
 		if got := c.GroupFor(lt, &h).MayContain(valid); got != want {

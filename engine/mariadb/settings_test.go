@@ -198,7 +198,7 @@ func TestNamesWithSpecialCharacters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer d.close() //nolint:errcheck // the test reads no more
+		defer d.close()
 		all := configs(u, nil)
 		st := &star{db: d, place: tables.Placement{Partitions: 2}, name: d.prefix + starDatabase}
 		if err := st.execute(t.Context(), "CREATE DATABASE "+ident(st.name), st.create(tables.StoreSales, nil)); err != nil {

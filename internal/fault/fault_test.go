@@ -121,8 +121,10 @@ func TestTextPrintsOneCauseOnce(t *testing.T) {
 	}{
 		{errors.Join(fmt.Errorf("commit: %w", lost("EOF")), lost("no connection"), lost("no connection")), "commit: engine is unreachable: EOF"},
 		{errors.Join(errors.New("commit: disk full: x"), errors.New("disk full: x")), "commit: disk full: x"},
-		{errors.Join(&fs.PathError{Op: "write", Path: "a", Err: syscall.ENOSPC}, fmt.Errorf("log: %w", &fs.PathError{Op: "write", Path: "b", Err: syscall.ENOSPC}), errors.New("x")),
-			"write a: no space left on device\nx; free space on that disk, or name another place"},
+		{
+			errors.Join(&fs.PathError{Op: "write", Path: "a", Err: syscall.ENOSPC}, fmt.Errorf("log: %w", &fs.PathError{Op: "write", Path: "b", Err: syscall.ENOSPC}), errors.New("x")),
+			"write a: no space left on device\nx; free space on that disk, or name another place",
+		},
 		{errors.Join(lost("a:1"), lost("b:1")), "engine is unreachable: a:1\nengine is unreachable: b:1"},
 	} {
 		if got := Text(tc.err); got != tc.want {

@@ -58,7 +58,7 @@ func panel(title string, rows []any) (out plot.Panel, err error) {
 
 // wordsOf splits options into words, and returns an error for a word that is not known.
 func wordsOf(options string, known ...string) (words []string, err error) {
-	for _, w := range strings.Fields(options) {
+	for w := range strings.FieldsSeq(options) {
 		if !slices.Contains(known, w) {
 			return nil, fmt.Errorf("the option %q is not known; choose from %q", w, known)
 		}
