@@ -87,8 +87,11 @@ After ^C the timings and loaded tables are kept. To resume, repeat the command w
 				p.Progress, f.Run.Skipped = f.StepLogger(e.info), skipped
 				keep, err := e.closeRun(c.Context(), f, own.Run(c.Context(), *p, f))
 				keep = keep || slices.ContainsFunc(f.Run.Archives, func(a run.Archive) bool { return a.Commits > 0 })
-				if keep && c.Context().Err() != nil {
+				switch {
+				case keep && c.Context().Err() != nil:
 					e.info("to resume: the same command with --out " + fault.Name(out))
+				case err == nil && len(f.Samples()) == 0:
+					e.info("nothing was timed; to continue: the same command with --out " + fault.Name(out) + " and a longer --time-limit")
 				}
 				return keep, err
 			})

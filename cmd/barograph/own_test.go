@@ -41,8 +41,12 @@ func TestScanOwn(t *testing.T) {
 		t.Error(err)
 	}
 	must(t, "report", at("run"))
+	status, output, stderr := barograph(t, append(args, "--time-limit", "1ns", "--out", at("short"))...)
+	if want := "nothing was timed; to continue: the same command with --out " + at("short"); status != 0 || !strings.Contains(stderr, want) {
+		t.Errorf("a run without time: status %d, %s%s", status, output, stderr)
+	}
 	put("q.sqlite.sql", "SELECT b, sum(a) + 1 AS s FROM t GROUP BY b ORDER BY s DESC, b LIMIT 5;")
-	status, output, stderr := barograph(t, append(args, "--for", "60ms", "--queries", at("q.sqlite.sql"), "--out", at("wrong"))...)
+	status, output, stderr = barograph(t, append(args, "--for", "60ms", "--queries", at("q.sqlite.sql"), "--out", at("wrong"))...)
 	if r, err := run.ReadRun(at("wrong")); err != nil || r.Own.StreamDuration != 60*time.Millisecond || !strings.Contains(stderr, "--for is now --duration") {
 		t.Errorf("the former name of --duration: %v, %s", err, stderr)
 	}

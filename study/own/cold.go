@@ -14,6 +14,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/run"
+	"github.com/dustin/go-humanize/english"
 )
 
 // absolute makes paths absolute.
@@ -122,7 +123,7 @@ func (r *runner) repeat(ctx context.Context, phase run.Phase, reps int) error {
 	if queries == 0 || reps <= 0 {
 		return nil
 	}
-	r.Progress(fmt.Sprintf("timing %d queries of all engines, %s each", queries, run.CountOf(reps, name)))
+	r.Progress(fmt.Sprintf("timing %s of all engines, %s each", english.Plural(queries, "query", ""), run.CountOf(reps, name)))
 	done, began := 0, time.Now()
 	for k, rep := range measure.Interleave(seed, len(r.Questions), reps) {
 		isMissing := func(p *participant) bool { return !isDone(p, k, rep) }

@@ -13,6 +13,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/results/run"
+	"github.com/dustin/go-humanize/english"
 )
 
 // maxRows limits the rows of a result, because the results are kept in memory.
@@ -106,7 +107,7 @@ func cureOf(err error, otherwise string) string {
 // others.
 func (r *runner) computeReference(ctx context.Context) error {
 	n := len(r.Questions)
-	r.Progress(fmt.Sprintf("DuckDB over the files: %d queries, with %s of memory", n, r.Memory))
+	r.Progress(fmt.Sprintf("DuckDB over the files: %s, with %s of memory", english.Plural(n, "query", ""), r.Memory))
 	r.want, r.names, r.skipped = make([][]*answer.Expected, n), make([][]string, n), make([]error, n)
 	v, began := &variants{runner: r, unique: map[string]string{}, sliceBytes: sliceBytes}, time.Now()
 	for k, q := range r.Questions {
@@ -163,7 +164,7 @@ func (p *participant) missingTable(q *Question) error {
 // engine that confirms them.
 func (r *runner) prove(ctx context.Context) error {
 	for _, p := range r.measured() {
-		r.Progress(fmt.Sprintf("%s: proving %d queries", p.name, len(r.Questions)))
+		r.Progress(fmt.Sprintf("%s: proving %s", p.name, english.Plural(len(r.Questions), "query", "")))
 		p.proven = make([]bool, len(r.Questions))
 		began := time.Now()
 		for k, q := range r.Questions {
