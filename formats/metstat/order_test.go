@@ -3,6 +3,7 @@ package metstat
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,5 +61,26 @@ func TestNamedColumnOrder(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestRowsOfABatch: no batch has more lines than Options.Rows, and all lines of the file are in one.
+func TestRowsOfABatch(t *testing.T) {
+	text := strings.Repeat(plain24+"SL1L2 10 1 2 3 4 5 6\n", 7)
+	for rows, want := range map[int][]int{1: {1, 1, 1, 1, 1, 1, 1}, 3: {3, 3, 1}, 7: {7}, 100: {7}} {
+		r := NewReader(strings.NewReader(text), "x.stat", Options{Rows: rows})
+		var got []int
+		for {
+			var b record.Batch
+			if err := r.Next(&b); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, b.Lines)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d rows: batches of %v lines, want %v", rows, got, want)
+		}
 	}
 }
