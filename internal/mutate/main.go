@@ -25,6 +25,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -82,7 +83,10 @@ func try(ctx context.Context, n int, seed uint64, only string, short bool, out i
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+	defer func() {
+		endProcesses(work)
+		err = errors.Join(err, os.RemoveAll(work))
+	}()
 	if err := os.Chmod(work, 0o711); err != nil { //nolint:gosec // a test's server runs as another user, who must search it
 		return err
 	}
@@ -111,6 +115,25 @@ func try(ctx context.Context, n int, seed uint64, only string, short bool, out i
 		return fmt.Errorf("the tests detected %d of %d faults; at least %.0f %% are demanded", count[killed], planted, 100*atLeast)
 	}
 	return nil
+}
+
+// endProcesses ends the servers that a killed test left: those with the folder of work in their command line. It finds
+// them on Linux only.
+func endProcesses(work string) {
+	names, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is valid
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil || !bytes.Contains(text, []byte(work+"/")) { // the process may have ended
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		if p, err := os.FindProcess(pid); err == nil {
+			_ = p.Kill() // it may have ended
+		}
+	}
 }
 
 // candidates returns all possible faults in the files of the core, in the order of paths.

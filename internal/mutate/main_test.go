@@ -2,9 +2,13 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -50,4 +54,26 @@ func TestSurvivorsExist(t *testing.T) {
 			t.Errorf("%s: function %s has no line %q (%v): update survivors.txt", f[0], f[1], f[2], err)
 		}
 	}
+}
+
+// TestEndProcesses: a server that a killed test left does not survive.
+func TestEndProcesses(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("NOT TESTED: processes are found on Linux only")
+	}
+	work := t.TempDir()
+	server := exec.CommandContext(t.Context(), "sh", "-c", "sleep 60; :", work+"/node1")
+	other := exec.CommandContext(t.Context(), "sleep", "60")
+	if err := errors.Join(server.Start(), other.Start()); err != nil {
+		t.Fatal(err)
+	}
+	endProcesses(work)
+	if err := server.Wait(); err == nil {
+		t.Error("the server ended by itself")
+	}
+	if err := other.Process.Signal(syscall.Signal(0)); err != nil {
+		t.Errorf("another process: %v", err)
+	}
+	_ = other.Process.Kill()
+	_ = other.Wait() // killed
 }
