@@ -51,7 +51,7 @@ const generalStatuses = `  0    success: everything requested was done, and ever
   3    difference: a result or a stored value is wrong, or an archive is damaged
   4    incomplete: lines are quarantined, input files are unreadable, records are missing, or a
        threshold is exceeded
-  5    unreachable: a server does not reply, a file or permission is missing, or a file is in use
+  5    unreachable: a server, archive, library or permission is missing, or the archive is in use
   130  interrupted: everything that was committed before the interruption is complete and readable
 `
 
@@ -60,7 +60,7 @@ var specialStatuses = map[string]string{ //nolint:gochecknoglobals // a constant
 	"adopt":             "3: the archive has lost records, so --forget removed nothing",
 	"ask":               "2: also if the archive has several designs and none is named, or a curve cannot be computed as the plot requests; 4: no record matches, a curve is left out, or --where names a value that the archive does not have",
 	"cases":             "4: there is no record to query; of FILES: lines are quarantined, or files are unreadable",
-	"compare":           "4: a run has not finished; with --fail-over: a cell is worse than it allows, wrong or absent, or the runs cannot be compared",
+	"compare":           "4: a run has not finished; with --fail-over: a cell, or the median of all changes, is worse than it allows, a cell is wrong or absent, or the runs cannot be compared",
 	"diff":              "3: there are differences that no known fault explains",
 	"faults":            "3: a result was wrong or the archive differs; 4: a load or a query did not recover, or files were unreadable",
 	"growth":            "3: a result is wrong; 4: lines were quarantined, files were unreadable, or no question has rows",

@@ -115,7 +115,7 @@ After ^C the timings and loaded tables are kept. To resume, repeat the command w
 	old := c.Flags().Lookup("beside")
 	old.Value, old.NoOptDefVal = whileLoadingAlias{old.Value}, ""
 	f.Float64Var(&p.Rate, "rate", 0, "total queries per second, at random times; 0 = no limit")
-	f.IntVar(&p.Threads, "threads", 0, "threads of an embedded engine (default: chosen by the engine)")
+	f.IntVar(&p.Threads, "threads", 0, "processor threads inside an embedded engine, not the number of streams (default: chosen by the engine)")
 	f.Float64Var(&p.Tolerance, "tolerance", 0, "relative difference of equal floating-point numbers (default 1e-9)")
 	f.DurationVar(&p.Timeout, "timeout", 10*time.Minute, "longest time of a query on an engine")
 	f.DurationVar(&p.TimeLimit, "time-limit", 0, "stop timing after this long")

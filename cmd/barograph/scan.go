@@ -80,7 +80,7 @@ func scanFlags(c *cobra.Command, p *scan.Program) {
 	f.StringVar(&p.URL, engineFlag, "", "URL of the engine")
 	f.StringVar(&p.Servers.Engine, "lab", "", "`engine` for which to start temporary servers")
 	f.IntVar(&p.Servers.Nodes, "nodes", 1, "nodes of each temporary server")
-	f.StringVar(&p.Servers.Profile, "profile", "tuned", "settings of temporary servers: tuned, default")
+	f.StringVar(&p.Servers.Profile, "profile", "tuned", "settings of temporary servers, tuned or default; lab up has another default")
 	f.Int64Var(&p.Servers.Memory, "memory", 0, "`MiB` of memory that the profile assumes for a node of a temporary server; 0 = all")
 	f.StringArrayVar(&p.Servers.Settings, "setting", nil,
 		"`name=value`, a setting of temporary servers in place of the profile's; repeat it for several")
@@ -88,7 +88,7 @@ func scanFlags(c *cobra.Command, p *scan.Program) {
 	f.Var((*list)(&p.Paths), "paths", "folders, one on each disk (default: where the engine keeps its data)")
 	f.StringVar(&p.Disks, "disks", "", "use the throttled disks of \"barograph lab disks\" as paths: all, or the first `n`")
 	f.Lookup("disks").NoOptDefVal = scan.AllDisks
-	f.StringSliceVar(&p.Partitions, "partitions", []string{"auto"}, "auto, or numbers of partitions")
+	f.StringSliceVar(&p.Partitions, "partitions", []string{"auto"}, "auto, or numbers of partitions; an experiment without it has its own")
 	f.IntVar(&p.Workers, "workers", 0, "workers of a query (default: one per partition)")
 	f.StringSliceVar(&p.Queries, "queries", toStrings(tables.StarQueries()), "queries")
 	f.IntVar(&p.Reps, "reps", 5, "timed warm repetitions of each query after each load")
