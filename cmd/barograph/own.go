@@ -36,14 +36,14 @@ A query ends with a semicolon. Lines before it may describe it:
   -- name: top_pages
   -- title: the most viewed pages
   -- param day: 2024-01-01 | 2024-01-02       run the query once per value; ${day} is replaced
-  -- for: postgres, mariadb                   the same query as before, in the SQL of these engines
-For one engine the text of query NAME can be in the file NAME.ENGINE.sql. Own sends only queries that begin with SELECT
+  -- for: postgres, mariadb                   the query above, in the SQL of these engines
+For one engine the text of query NAME can be in the file NAME.ENGINE.sql next to the queries. Own sends only queries that begin with SELECT
 or WITH.
 
 Own compares each result with that of DuckDB on the files. The report calls this proof "engines agree", because a
 database computes the reference. Values must agree in type and value; the order of rows counts only with ORDER BY.
 Verdicts: equal; equal to rounding (--tolerance); undetermined (the query allows several results, such as LIMIT without
-ORDER BY, and this is one: it is timed, and the report shows how to fix the query); wrong (not timed); failed.
+ORDER BY, and the result is one of them: it is timed, and the report shows how to fix the query); wrong (not timed); failed.
 
 After ^C the timings and loaded tables are kept. To resume, repeat the command with --out RUNFOLDER.
 
