@@ -88,7 +88,7 @@ func scanFlags(c *cobra.Command, p *scan.Program) {
 	f.Var((*list)(&p.Paths), "paths", "folders, one on each disk (default: where the engine keeps its data)")
 	f.StringVar(&p.Disks, "disks", "", "use the throttled disks of \"barograph lab disks\" as paths: all, or the first `n`")
 	f.Lookup("disks").NoOptDefVal = scan.AllDisks
-	f.StringSliceVar(&p.Partitions, "partitions", []string{"auto"}, "auto or numbers (default: see above)")
+	f.StringSliceVar(&p.Partitions, "partitions", []string{"auto"}, "auto or numbers; experiments: see above")
 	f.IntVar(&p.Workers, "workers", 0, "workers of a query (default: one per partition)")
 	f.StringSliceVar(&p.Queries, "queries", toStrings(tables.StarQueries()), "queries")
 	f.IntVar(&p.Reps, "reps", 5, "timed warm repetitions of each query after each load")
