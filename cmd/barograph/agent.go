@@ -32,7 +32,7 @@ Set the environment variable ` + envToken + ` to the same token on all machines:
 for example from "openssl rand -hex 16". Whoever has the token can make the agent connect to any engine, and
 read the files of embedded engines, with the rights of this process. To listen on an address that other machines reach,
 the agent needs a certificate (--tls-cert and --tls-key).`,
-		Example: `  export ` + envToken + `=$(openssl rand -hex 16)
+		Example: `  export ` + envToken + `=$(cat token.txt)
   barograph agent --listen 127.0.0.1:7707
   barograph agent --listen 10.0.0.5:7707 --tls-cert agent.pem --tls-key agent.key`,
 		Args: cobra.NoArgs,

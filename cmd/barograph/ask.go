@@ -64,8 +64,8 @@ BAROGRAPH_ENGINE), and prints the rows of the result. The question is one of the
   QUESTION.yaml  a file (docs/reference/questions.md); QUESTION.yaml#NAME is one of its questions
   PLOT.xml       a METviewer plot_spec (docs/reference/metviewer.md); PLOT.xml#NAME is one of its plots
 --where, --valid and --lead change the question. --stat computes a statistic from the partial sums, as METviewer does,
-and reports the number of records N behind each value. --out writes one file for each question, --plot also for each
-statistic of --stat. Leads are in hours; in rows as CSV, JSON or Parquet they are in seconds.`,
+and reports the number of records N behind each value. --out writes one file for each question, --plot one for each
+question and statistic of --stat. Leads are in hours; in rows as CSV, JSON or Parquet they are in seconds.`,
 		Example: `  barograph ask duckdb:archive.db dieoff_sal1l2_hgt --plot dieoff.svg
   barograph ask duckdb:archive.db test_3 --format csv
   barograph ask duckdb:archive.db test_3 --valid 2019010100 --where vx_mask=G2/NHX --stat ANOM_CORR

@@ -25,7 +25,7 @@ func newCases(e *env) *cobra.Command {
 		Long: fmt.Sprintf(`Cases writes questions about an archive or files, the most informative first; each has
 rows in these data. Their forms are those of NOAA's experiment (die-off, one series over a few days, all levels and
 regions, several levels, one lead and many levels, a large read) and of METviewer's plots (over time, by valid hour, by
-threshold): first all forms for one line type, then the other line types in turn.
+threshold): first NOAA's six forms for one line type, then one question of each line type in turn.
 
 A question's name is its form, line type and variable: one_sl1l2_hgt. "ask" and "met" accept such a name for every
 variable of the data. Without --case "met" asks the first %d questions. You can edit the file

@@ -23,7 +23,7 @@ func newDiff(e *env) *cobra.Command {
 		Short: "Compare the contents of two METviewer databases",
 		Long: `Diff compares two databases with METviewer's schema (MariaDB or MySQL) row by row: data_file,
 the headers and lines of statistics and cyclones (stat_header, tcst_header, line_data_…), and MODE's and MTD's objects
-(mode_…, mtd_…). It ignores ids and the order of rows. It compares lines with the same file and line number, objects
+(mode_…, mtd_…). It ignores surrogate keys and the order of rows. It compares lines with the same file and line number, objects
 with the same header and object_id, and headers by their texts. Both databases must have been loaded from the same file
 paths.
 

@@ -51,7 +51,7 @@ const generalStatuses = `  0    success: everything requested was done, and ever
   3    difference: a result or a stored value is wrong, or an archive is damaged
   4    incomplete: lines are quarantined, input files are unreadable, records are missing, or a
        threshold is exceeded
-  5    unreachable: a server does not reply, a file or permission is missing, or a file is in use
+  5    unreachable: a server, archive, library or permission is missing, or the archive is in use
   130  interrupted: everything that was committed before the interruption is complete and readable
 `
 
@@ -59,8 +59,8 @@ const generalStatuses = `  0    success: everything requested was done, and ever
 var specialStatuses = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"adopt":             "3: the archive has lost records, so --forget removed nothing",
 	"ask":               "2: also if the archive has several designs and none is named, or a curve cannot be computed as the plot requests; 4: no record matches, a curve is left out, or --where names a value that the archive does not have",
-	"cases":             "4: there is no record to query; of FILES: lines are quarantined, or files are unreadable",
-	"compare":           "4: a run has not finished; with --fail-over: a cell is worse than it allows, wrong or absent, or the runs cannot be compared",
+	"cases":             "4: there is no record to query; with FILES: lines are quarantined, or files are unreadable",
+	"compare":           "4: a run has not finished; with --fail-over: a cell, or the median of all changes, is worse than it allows, a cell is wrong or absent, or the runs cannot be compared",
 	"diff":              "3: there are differences that no known fault explains",
 	"faults":            "3: a result was wrong or the archive differs; 4: a load or a query did not recover, or files were unreadable",
 	"growth":            "3: a result is wrong; 4: lines were quarantined, files were unreadable, or no question has rows",
@@ -79,7 +79,7 @@ var specialStatuses = map[string]string{ //nolint:gochecknoglobals // a constant
 	"shef post":         "4: values could not be decoded, the database refused them, or files were unreadable",
 	"shef retry":        "4: there is no failed file",
 	"shef serve":        "5: the database is unreachable, with --wait-for-database=false",
-	"show":              "4: of FILES: lines are quarantined or conflict with each other, or files are unreadable",
+	"show":              "4: with FILES: lines are quarantined or conflict with each other, or files are unreadable",
 	"verify":            "3: an archive is not intact; 4: the load of an archive has not finished, files are unreadable, or --prune --dry-run finds that the real run would be refused",
 	"ycsb":              "3: a scan or a value is wrong; 4: records were not found, operations failed, keys existed already, or the engine did not sustain the rate; with --ycsb-exit-codes: 0 even if operations failed, 255 if recordcount or dataintegrity is invalid",
 }

@@ -80,8 +80,8 @@ engines that you name, or on all engines that have a server.
 	up := sub("up [ENGINE…]", "Start servers and print their names", servers, "", l.up)
 	profiles, descriptions := l.profiles()
 	up.Long = "Up starts the servers of the engines that you name (default: all), and prints their names for --engine, such as " +
-		"lab:postgres. A server of the lab that runs already stays as it is. To change its profile or its nodes, first stop it " +
-		"(lab down): otherwise \"lab up\" exits with status 1.\n\n" +
+		"lab:postgres. A server of the lab that runs already stays as it is, with status 0. To change its profile or its nodes, first stop it " +
+		"(lab down): with another profile or other nodes, \"lab up\" exits with status 1.\n\n" +
 		"Profiles (the default is the first one of an engine):\n" + descriptions
 	clusters := l.serversWhere(func(s *launch.Server) bool { return len(s.Nodes) > 1 })
 	up.Flags().IntVar(&l.Nodes, "nodes", 1, "nodes of the cluster; more than 1 only for "+join(clusters))

@@ -36,14 +36,14 @@ A query ends with a semicolon. Lines before it may describe it:
   -- name: top_pages
   -- title: the most viewed pages
   -- param day: 2024-01-01 | 2024-01-02       run the query once per value; ${day} is replaced
-  -- for: postgres, mariadb                   the same query as before, in the SQL of these engines
-For one engine the text of query NAME can be in the file NAME.ENGINE.sql. Own sends only queries that begin with SELECT
+  -- for: postgres, mariadb                   the query above, in the SQL of these engines
+For one engine the text of query NAME can be in the file NAME.ENGINE.sql next to the queries. Own sends only queries that begin with SELECT
 or WITH.
 
 Own compares each result with that of DuckDB on the files. The report calls this proof "engines agree", because a
 database computes the reference. Values must agree in type and value; the order of rows counts only with ORDER BY.
 Verdicts: equal; equal to rounding (--tolerance); undetermined (the query allows several results, such as LIMIT without
-ORDER BY, and this is one: it is timed, and the report shows how to fix the query); wrong (not timed); failed.
+ORDER BY, and the result is one of them: it is timed, and the report shows how to fix the query); wrong (not timed); failed.
 
 After ^C the timings and loaded tables are kept. To resume, repeat the command with --out RUNFOLDER.
 
@@ -115,7 +115,7 @@ After ^C the timings and loaded tables are kept. To resume, repeat the command w
 	old := c.Flags().Lookup("beside")
 	old.Value, old.NoOptDefVal = whileLoadingAlias{old.Value}, ""
 	f.Float64Var(&p.Rate, "rate", 0, "total queries per second, at random times; 0 = no limit")
-	f.IntVar(&p.Threads, "threads", 0, "threads of an embedded engine (default: chosen by the engine)")
+	f.IntVar(&p.Threads, "threads", 0, "processor threads inside an embedded engine, not the number of streams (default: chosen by the engine)")
 	f.Float64Var(&p.Tolerance, "tolerance", 0, "relative difference of equal floating-point numbers (default 1e-9)")
 	f.DurationVar(&p.Timeout, "timeout", 10*time.Minute, "longest time of a query on an engine")
 	f.DurationVar(&p.TimeLimit, "time-limit", 0, "stop timing after this long")

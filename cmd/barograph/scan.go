@@ -26,7 +26,7 @@ the sum of all sales. Experiments:
   experiment2   how many paths: 1 with --partitions (default auto); 1, 2, … with one partition each
   sweep         both: paths × partitions 1, 2, 4, 8, 16, or those of --partitions
 
-Without an experiment, scan loads only the placement that the flags describe. --partitions auto means one on each path;
+Without an experiment, scan loads only the configuration that the flags describe. --partitions auto means one on each path;
 on a single path as many as the smallest of GB of memory, 16, and cores. Scan loads the configurations in random order,
 --rounds times. The run folder has the results: results/ENGINE.QUERY.csv.
 
@@ -67,7 +67,7 @@ limit. "barograph lab disks" makes disks of given speeds: --disks uses all of th
 		},
 	}
 	scanFlags(c, p)
-	c.Flags().BoolVar(&explain, "explain", false, "print the configurations and the values from which the rule derived them, and run nothing")
+	c.Flags().BoolVar(&explain, "explain", false, "print the configurations and the values from which auto derived them, and run nothing")
 	e.completeEngines(c, "db")
 	complete(c, "lab", e.engines.Servers)
 	c.AddCommand(newScanForecast(e), newScanVerification(e), newScanOwn(e), newScanLake(e))
@@ -80,7 +80,7 @@ func scanFlags(c *cobra.Command, p *scan.Program) {
 	f.StringVar(&p.URL, engineFlag, "", "URL of the engine")
 	f.StringVar(&p.Servers.Engine, "lab", "", "`engine` for which to start temporary servers")
 	f.IntVar(&p.Servers.Nodes, "nodes", 1, "nodes of each temporary server")
-	f.StringVar(&p.Servers.Profile, "profile", "tuned", "settings of temporary servers: tuned, default")
+	f.StringVar(&p.Servers.Profile, "profile", "tuned", "settings of servers: tuned, or default as in lab up")
 	f.Int64Var(&p.Servers.Memory, "memory", 0, "`MiB` of memory that the profile assumes for a node of a temporary server; 0 = all")
 	f.StringArrayVar(&p.Servers.Settings, "setting", nil,
 		"`name=value`, a setting of temporary servers in place of the profile's; repeat it for several")
@@ -88,7 +88,7 @@ func scanFlags(c *cobra.Command, p *scan.Program) {
 	f.Var((*list)(&p.Paths), "paths", "folders, one on each disk (default: where the engine keeps its data)")
 	f.StringVar(&p.Disks, "disks", "", "use the throttled disks of \"barograph lab disks\" as paths: all, or the first `n`")
 	f.Lookup("disks").NoOptDefVal = scan.AllDisks
-	f.StringSliceVar(&p.Partitions, "partitions", []string{"auto"}, "auto, or numbers of partitions")
+	f.StringSliceVar(&p.Partitions, "partitions", []string{"auto"}, "auto or numbers; experiments: see above")
 	f.IntVar(&p.Workers, "workers", 0, "workers of a query (default: one per partition)")
 	f.StringSliceVar(&p.Queries, "queries", toStrings(tables.StarQueries()), "queries")
 	f.IntVar(&p.Reps, "reps", 5, "timed warm repetitions of each query after each load")

@@ -59,7 +59,7 @@ line. Without URL it verifies the archive that the environment variable BAROGRAP
 	}
 	last = lastLine(c)
 	f := c.Flags()
-	f.BoolVar(&prune, "prune", false, "accept that records were deleted on purpose: later runs of verify do not report them; a later load of their files stores them again")
+	f.BoolVar(&prune, "prune", false, "accept (it deletes nothing) that records were deleted on purpose: later runs of verify do not report them; a later load of their files stores them again")
 	f.BoolVar(&force, "force", false, fmt.Sprintf("with --prune: also if more than %d %% of the records of a subset were deleted", load.DefaultLimit))
 	f.BoolVar(&dryRun, "dry-run", false, "with --prune: change nothing, and list what would be accepted")
 	f.StringVar(&salvage, "salvage", "", "URL of a new archive: copy every readable record into it, and list what is missing")
