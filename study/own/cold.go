@@ -10,11 +10,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/run"
-	"github.com/dustin/go-humanize/english"
 )
 
 // absolute makes paths absolute.

@@ -8,12 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/results/run"
-	"github.com/dustin/go-humanize/english"
 )
 
 // maxRows limits the rows of a result, because the results are kept in memory.
