@@ -91,7 +91,11 @@ func (m *DiskMeter) Stop(ctx context.Context) ([]DiskLoad, error) {
 	}
 	var out []DiskLoad
 	for _, name := range m.names {
-		a, b := m.start[name], now[name]
+		a := m.start[name]
+		b, exists := now[name]
+		if !exists { // such as a loop device that was unmounted
+			b = a
+		}
 		out = append(out, DiskLoad{
 			Device: name, Read: b.ReadBytes - a.ReadBytes, Reads: b.ReadCount - a.ReadCount,
 			Busy: time.Duration(b.IoTime-a.IoTime) * time.Millisecond,
@@ -129,9 +133,15 @@ func ReadRate(dir string) (rate float64, how string, err error) {
 		return 0, "", err
 	}
 	began := time.Now()
-	n, err := io.CopyBuffer(io.Discard, struct{ io.Reader }{f}, block)
+	n, err := discard(f, block)
 	if err != nil {
 		return 0, "", err
 	}
 	return float64(n) / time.Since(began).Seconds(), fmt.Sprintf("%d MiB read in order, after %s", n>>20, how), nil
+}
+
+// discard reads to the end, as much as block at a time, and returns the number of bytes. io.CopyBuffer would use the
+// methods ReadFrom of io.Discard and WriteTo of a file, which ignore block.
+func discard(r io.Reader, block []byte) (int64, error) {
+	return io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{r}, block)
 }

@@ -1,8 +1,12 @@
 package measure
 
 import (
+	"io"
 	"math"
+	"strings"
 	"testing"
+
+	"github.com/shirou/gopsutil/v4/disk"
 )
 
 // TestReadRate reads a file from a folder and finds, where the system counts the
@@ -49,5 +53,34 @@ func TestMean(t *testing.T) {
 	}
 	if e := Mean(nil); !math.IsNaN(e.Value) {
 		t.Errorf("of none: %+v", e)
+	}
+}
+
+// TestDiskDisappears: a device that disappears within an interval has done nothing in it.
+func TestDiskDisappears(t *testing.T) {
+	m := &DiskMeter{names: []string{"gone0"}, start: map[string]disk.IOCountersStat{"gone0": {ReadBytes: 100, ReadCount: 3, IoTime: 7}}}
+	loads, err := m.Stop(t.Context())
+	if err != nil || len(loads) != 1 || loads[0] != (DiskLoad{Device: "gone0"}) {
+		t.Errorf("%+v, %v", loads, err)
+	}
+}
+
+// sizes records how many bytes each read requests.
+type sizes struct {
+	io.Reader
+	requested map[int]bool
+}
+
+func (s *sizes) Read(p []byte) (int, error) {
+	s.requested[len(p)] = true
+	return s.Reader.Read(p)
+}
+
+// TestDiscardReadsBlocks: each read is as large as the block.
+func TestDiscardReadsBlocks(t *testing.T) {
+	s := &sizes{strings.NewReader(strings.Repeat("x", 100_000)), map[int]bool{}}
+	n, err := discard(s, make([]byte, 30_000))
+	if n != 100_000 || err != nil || len(s.requested) != 1 || !s.requested[30_000] {
+		t.Errorf("%d bytes by reads of %v bytes, %v", n, s.requested, err)
 	}
 }
