@@ -112,7 +112,7 @@ func TestMistakes(t *testing.T) {
 		{[]string{"shef", "export", "--engine", "postgres://h/d", "--to", "csv", "--design", "array24"}, "--design applies only to --schema barograph"},
 		{[]string{"shef", "decode", "hello.txt", "--only-known"}, "--only-known needs --stations"},
 		{[]string{"shef", "decode", "hello.txt", "--products", "--format", "csv"}, "--products has the formats table and json"},
-		{[]string{"scan", "own", "--tables", dir, "--queries", "q.sql", "--rows", "5"}, "--rows applies only to --set clicks"},
+		{[]string{"scan", "own", "--engine", "sqlite:own.db", "--tables", dir, "--queries", "q.sql", "--rows", "5"}, "--rows applies only to --set clicks"},
 
 		// Names that do not exist.
 		{[]string{"help", "shw"}, "command shw is not known; did you mean show?"},
@@ -133,8 +133,8 @@ func TestMistakes(t *testing.T) {
 		{[]string{"cases", "a.db", data}, "a.db is an archive, not a file; name only files, or only sqlite:a.db"},
 		{[]string{"verify", "sqlite:a.db", "sqlite:b.db"}, "sqlite:b.db is an archive, not a file; name the archive first, and then only files"},
 		{[]string{"shef", "filtered", "sqlite:a.db", "hello.txt"}, "sqlite:a.db is no IHFS; name an IHFS database: postgres://HOST/DATABASE"},
-		{[]string{"scan", "own", "--tables", "t.csv", "--queries", "q.sql"}, "t.csv is not a folder; name a folder of Parquet or CSV files"},
-		{[]string{"scan", "own", "--tables", dir, "--queries", "q.sql", "--types", "absent"}, "absent cannot be read: no such file or directory; name a file of CREATE TABLE statements"},
+		{[]string{"scan", "own", "--engine", "sqlite:own.db", "--tables", "t.csv", "--queries", "q.sql"}, "t.csv is not a folder; name a folder of Parquet or CSV files"},
+		{[]string{"scan", "own", "--engine", "sqlite:own.db", "--tables", dir, "--queries", "q.sql", "--types", "absent"}, "absent cannot be read: no such file or directory; name a file of CREATE TABLE statements"},
 		{[]string{"verify", "duckdb:w.db", "--salvage", "sqlite:s.db"}, "--salvage sqlite:s.db cannot have the design wide of duckdb:w.db"},
 	} {
 		status, stdout, stderr := barograph(t, c.args...)
@@ -151,7 +151,7 @@ func TestMistakes(t *testing.T) {
 	}
 	left, err := filepath.Glob("*")
 	left = slices.DeleteFunc(left, func(name string) bool {
-		return name == "runs" || name == "x.pebble" || strings.HasPrefix(name, "a.db-")
+		return name == "runs" || name == "x.pebble" || name == "own.db" || strings.HasPrefix(name, "a.db-")
 	})
 	if err != nil || strings.Join(left, " ") != "a.db hello.txt q.sql t.csv w.db" {
 		t.Errorf("the commands left %q, %v", left, err)
