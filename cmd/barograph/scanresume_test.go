@@ -74,7 +74,7 @@ func TestScanGoesOn(t *testing.T) {
 		}
 	}
 	if status, _, output := barograph(t, args...); status != fault.Failed || !strings.Contains(output, "already contains a run") {
-		t.Errorf("a whole run: status %d, %s", status, output)
+		t.Errorf("a complete run: status %d, %s", status, output)
 	}
 }
 
