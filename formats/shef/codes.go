@@ -315,7 +315,8 @@ func (p *parameter) trace() bool {
 // elements, and adds its content to the manual's tables: elements with their factors (*1),
 // durations (*2), types and sources (*3), extrema (*4), probabilities (*5), send codes and default
 // durations (*6). Qualifiers (*7) are ignored because any letter is valid, and so is the maximum
-// number of errors (**). A row that is none of its section is a *fault.Error with file and line.
+// number of errors (**). A row that is none of its section is a *fault.Error with file and line, and so
+// is a text without a section.
 func ReadTables(r io.Reader, file string) (*Tables, error) {
 	t := *manual
 	t.elements = slices.Clone(t.elements)
@@ -333,6 +334,9 @@ func ReadTables(r io.Reader, file string) (*Tables, error) {
 	}
 	if err := lines.Err(); err != nil {
 		return nil, &fault.Error{File: file, Problem: "cannot be read", Err: err}
+	}
+	if section == "" {
+		return nil, &fault.Error{File: file, Problem: "has no section", Cure: "give a shefparm file; its elements are below a line *1"}
 	}
 	return &t, nil
 }

@@ -369,6 +369,7 @@ func TestDamagedTables(t *testing.T) {
 		"*5\nA 1e99\n": `f:2: "A 1e99" is not a row of section *5`,
 		"*2\nA nan\n":  `f:2: "A nan" is not a row of section *2`,
 		"*1\nYW 1.0\n" + strings.Repeat("x", 1e6): "f cannot be read",
+		"": "f has no section", ".A HGAI4 1110 DH12/HG 1.0\n": "f has no section",
 	} {
 		if own, err := shef.ReadTables(strings.NewReader(text), "f"); own != nil || err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%.20q: %v, want %s", text, err, want)
