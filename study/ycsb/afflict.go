@@ -103,7 +103,7 @@ func (t *Target) nodeBreaker(all []lab.Fault, command string) (inflict, error) {
 	case len(all) == 0:
 		return nil, nil //nolint:nilnil // there is nothing to do
 	case command != "":
-		return shell(command)
+		return shell(command, commandLimit)
 	case t.d.Server == nil:
 		return nil, fault.Misuse("--fault", t.Scheme+" has no server, so no node can fail",
 			"choose an engine with a server, or a --fault-command that causes the fault")

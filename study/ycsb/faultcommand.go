@@ -18,11 +18,14 @@ const (
 	shellPath  = "/bin/sh"
 	mostOutput = 2000        // bytes of a command's output that are kept: the last ones
 	outputWait = time.Second // after the command has ended, for processes that it started and that keep its output open
+	// A command that starts a server in the foreground never ends, and an interrupt does not reach the repair after a run.
+	commandLimit = 5 * time.Minute
 )
 
 // shell returns the function that injects faults by a command of the user's. The command receives the action, the node
-// and, for some actions, the amount. shell refuses a command that cannot run, because the run would then be useless.
-func shell(command string) (inflict, error) {
+// and, for some actions, the amount, and is killed after limit. shell refuses a command that cannot run, because the run
+// would then be useless.
+func shell(command string, limit time.Duration) (inflict, error) {
 	script := command + ` "$@"`
 	bad := func(problem string, err error) (inflict, error) {
 		const cure = "name a command that " + shellPath + " runs, such as './break.sh': it is called as ./break.sh kill 1"
@@ -47,6 +50,8 @@ func shell(command string) (inflict, error) {
 	return func(ctx context.Context, x lab.Fault) (string, error) {
 		args := append([]string{"-c", script, "sh", string(x.Action), strconv.Itoa(x.Node)}, x.Amount()...)
 		var stdout, stderr bytes.Buffer
+		ctx, stop := context.WithTimeout(ctx, limit)
+		defer stop()
 		c := exec.CommandContext(ctx, shellPath, args...) //nolint:gosec // the user's own
 		c.Stdout, c.Stderr, c.WaitDelay = &stdout, &stderr, outputWait
 		err := c.Run()
@@ -54,7 +59,10 @@ func shell(command string) (inflict, error) {
 			err = nil
 		}
 		output := fmt.Sprintf("%v, stdout %q, stderr %q", c.ProcessState, tail(&stdout), tail(&stderr))
-		if err != nil {
+		switch {
+		case errors.Is(ctx.Err(), context.DeadlineExceeded):
+			err = fmt.Errorf("--fault-command: has not ended after %s; start a server in the background (COMMAND &)", limit)
+		case err != nil:
 			err = fmt.Errorf("--fault-command: %w: %s", err, tail(&stderr))
 		}
 		return output, err

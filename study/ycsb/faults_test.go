@@ -337,3 +337,17 @@ func TestWatchedAgain(t *testing.T) {
 		t.Errorf("%v, %v", done, err)
 	}
 }
+
+// TestEndlessFaultCommand: a command that does not end is ended, and the error says what to do. The repair after a run
+// waited for one for ever, and no interrupt reached it.
+func TestEndlessFaultCommand(t *testing.T) {
+	t.Parallel()
+	inflict, err := shell("sleep 60; echo", 50*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = inflict(t.Context(), lab.Fault{Action: lab.Kill, Node: 1})
+	if err == nil || !strings.Contains(err.Error(), "has not ended after 50ms; start a server in the background") {
+		t.Error(err)
+	}
+}
