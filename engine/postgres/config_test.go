@@ -1,8 +1,13 @@
 package postgres
 
 import (
+	"errors"
+	"fmt"
 	"net/url"
+	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/barograph/barograph/engine"
 )
@@ -28,6 +33,19 @@ func TestEachHostIsEncrypted(t *testing.T) {
 		f := c.ConnConfig.Fallbacks[0]
 		if f.Host != "two" || f.TLSConfig == nil || f.TLSConfig.ServerName != names[1] {
 			t.Errorf("%s, host %s: %+v", query, f.Host, f.TLSConfig)
+		}
+	}
+}
+
+// TestUnreachableCures: the cure fits the server's refusal. A pooler refuses the settings that every session needs.
+func TestUnreachableCures(t *testing.T) {
+	t.Parallel()
+	for code, cure := range map[string]string{
+		"3D000": "create the database", "28P01": "PGPASSWORD", "28000": "PGPASSWORD", "08P01": "PostgreSQL's own port", "57P03": "start the server",
+	} {
+		err := unreachable(fmt.Errorf("failed to connect: %w", &pgconn.PgError{Code: code}))
+		if !errors.Is(err, engine.ErrUnreachable) || !strings.Contains(err.Error(), cure) {
+			t.Errorf("%s: %v, want %q", code, err, cure)
 		}
 	}
 }

@@ -184,6 +184,8 @@ func unreachable(err error) error {
 			cure = "create the database with createdb"
 		case "28P01", "28000":
 			cure = "set PGPASSWORD or ~/.pgpass, or name another user"
+		case "08P01":
+			cure = "name PostgreSQL's own port: a pooler such as PgBouncer refuses settings of a session"
 		}
 	}
 	return engine.UnreachableError("PostgreSQL", err, cure)
