@@ -2,6 +2,7 @@ package river_test
 
 import (
 	"bytes"
+	"crypto/md5" //nolint:gosec // no secret
 	"errors"
 	"fmt"
 	"io"
@@ -304,6 +305,36 @@ func TestProductsMemory(t *testing.T) {
 			if g := &p.Values[k]; g.Station.String() != fmt.Sprint("STA", i) || g.Value != float64(k) {
 				t.Fatalf("value %d of product %d is %v of %s", k, i, g.Value, g.Station)
 			}
+		}
+	}
+}
+
+// TestDoubledProducts: two transmissions of a product are one product. A correction that only ends a line, or sets a
+// blank, is another one; it was skipped.
+func TestDoubledProducts(t *testing.T) {
+	t.Parallel()
+	const heading = "SRUS54 KLCH 101813\r\r\nRR1LCH\r\r\n"
+	sum := func(text string) [md5.Size]byte {
+		var in river.Input
+		var out [md5.Size]byte
+		if err := in.Read(strings.NewReader(text), "x", time.Now(), func(p *river.Product) error { out = p.Sum; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	first := sum("\x01\r\r\n123 \r\r\n" + heading + ".A A 20261110 Z DH12/HG 1 .A B 20261110 Z DH12/HG 2\r\r\n\x03")
+	for name, c := range map[string]struct {
+		text  string
+		alike bool
+	}{
+		"other line ends":    {strings.ReplaceAll(heading, "\r\r", "") + ".A A 20261110 Z DH12/HG 1 .A B 20261110 Z DH12/HG 2", true},
+		"blanks at the ends": {heading + "\n \n.A A 20261110 Z DH12/HG 1 .A B 20261110 Z DH12/HG 2  \r\n \n", true},
+		"a line is ended":    {heading + ".A A 20261110 Z DH12/HG 1\n.A B 20261110 Z DH12/HG 2\r\r\n", false},
+		"a blank is set":     {heading + ".A A 20261110 Z DH12/HG 1 .A B 20261110 Z DH12 /HG 2\r\r\n", false},
+		"another letter":     {heading + ":\xe4\n.A A 20261110 Z DH12/HG 1 .A B 20261110 Z DH12/HG 2\r\r\n", false},
+	} {
+		if alike := sum(c.text) == first; alike != c.alike {
+			t.Errorf("%s: alike is %t", name, alike)
 		}
 	}
 }

@@ -534,18 +534,26 @@ func (in *Input) Read(r io.Reader, name string, received time.Time, each func(*P
 }
 
 // normalize removes from a text the differences between two transmissions of one product: the bytes before its heading,
-// blanks, line ends and control characters.
+// control characters, empty lines, and blanks at the ends of lines. The other blanks and the line ends stay, because a
+// correction may differ in nothing else.
 func normalize(p *shef.Product) []byte {
 	text := p.Text
 	if i := bytes.Index(text, []byte(p.Heading)); i >= 0 && p.Part == 1 {
 		text = text[i:]
 	}
-	return bytes.Map(func(r rune) rune {
-		if r <= ' ' {
-			return -1
+	out := make([]byte, 0, len(text)+1)
+	for line := range bytes.Lines(text) {
+		start := len(out)
+		for _, c := range line {
+			if c >= ' ' || c == '\t' {
+				out = append(out, c)
+			}
 		}
-		return r
-	}, text)
+		if out = bytes.TrimRight(out, " \t"); len(out) > start {
+			out = append(out, '\n')
+		}
+	}
+	return out
 }
 
 // productID returns the id of a product in the form of the IHFS.
