@@ -15,6 +15,7 @@ type Metrics struct {
 	latency, commits prometheus.Histogram
 	alive, reloaded  prometheus.Gauge // 1 or 0
 	newest           prometheus.Gauge
+	newestIssue      int64 // value of newest
 	lastPosted       *prometheus.GaugeVec
 	labels           map[string]bool // product ids that are labels of lastPosted
 }
@@ -56,7 +57,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		alive:   gauge("database_up", "Whether the database was reachable, or accepted the last transaction."),
 		reloaded: gauge("last_reload_successful", "Whether tables, tokens and the file of the URL were read at the last "+
 			"attempt; 0 = the service continues with the earlier ones."),
-		newest: gauge("newest_product_timestamp_seconds", "Issue time of the newest product that was posted."),
+		newest: gauge("newest_product_timestamp_seconds", "Latest issue time of all products that were posted, except times in the future."),
 		lastPosted: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "barograph_shef_product_timestamp_seconds", Help: "Time at which a product was last posted, by its id.",
 		}, []string{"product"}),
@@ -130,7 +131,11 @@ func (m *Metrics) countProduct(p *pendingProduct, t Tally) {
 		m.values.WithLabelValues(name).Add(float64(t[i]))
 	}
 	m.latency.Observe(time.Since(p.file.Received).Seconds())
-	m.newest.Set(float64(p.Issued.Unix()))
+	// A heading with a wrong day, in the future, would hide that nothing else arrives.
+	if issued := p.Issued.Unix(); issued > m.newestIssue && time.Until(p.Issued) < time.Hour {
+		m.newestIssue = issued
+		m.newest.Set(float64(issued))
+	}
 	if m.labels[p.ID] || len(m.labels) < maxProductLabels {
 		m.labels[p.ID] = true
 		m.lastPosted.WithLabelValues(p.ID).SetToCurrentTime()

@@ -75,6 +75,7 @@ const (
 	dayFolder        = "20060102"    // of done/
 	lockFile         = ".lock"
 	markFile         = ".running" // exists while a process posts, and after a kill
+	whySuffix        = ".why"     // of the file in failed/ that has the reason
 )
 
 // OpenSpool opens a folder. Its files are complete when they have not changed for the time settle.
@@ -373,16 +374,20 @@ func (s *Settling) newPass() func(path string, info fs.FileInfo) *Waiting {
 // Done may append a number and .why.
 const maxName = 240
 
-// freePath returns the first path in a folder that does not exist: NAME, or NAME with a suffix and a number from 1.
+// freePath returns the first path in a folder that does not exist: NAME, or NAME with a suffix and a number from 1. No
+// file of the feed has the path of its reason, either, which is not overwritten.
 func freePath(dir, name, suffix string) (string, error) {
 	path := filepath.Join(dir, name)
 	for n := 1; ; n++ {
 		_, err := os.Lstat(path)
-		if errors.Is(err, fs.ErrNotExist) {
+		_, reasonErr := os.Lstat(path + whySuffix)
+		if errors.Is(err, fs.ErrNotExist) && errors.Is(reasonErr, fs.ErrNotExist) {
 			return path, nil
 		}
-		if err != nil { // it would be the same for every number
-			return "", err
+		for _, err := range []error{err, reasonErr} {
+			if err != nil && !errors.Is(err, fs.ErrNotExist) { // it would be the same for every number
+				return "", err
+			}
 		}
 		path = filepath.Join(dir, fmt.Sprintf("%s%s%d", name, suffix, n))
 	}
@@ -407,7 +412,7 @@ func (s *Spool) Done(w *Waiting) error {
 		return err
 	}
 	if w.failure != "" {
-		if err := os.WriteFile(to+".why", []byte(w.failure+"\n"), 0o644); err != nil { //nolint:gosec // no secret
+		if err := os.WriteFile(to+whySuffix, []byte(w.failure+"\n"), 0o644); err != nil { //nolint:gosec // no secret
 			return err
 		}
 	}
@@ -426,7 +431,12 @@ func (s *Spool) Retry(names []string) (moved []string, err error) {
 			return nil, err
 		}
 		for _, e := range entries {
-			if !strings.HasSuffix(e.Name(), ".why") {
+			failed, isReason := strings.CutSuffix(e.Name(), whySuffix)
+			if isReason { // unless the feed has a file of this name
+				_, err := os.Lstat(s.in(filepath.Join("failed", failed)))
+				isReason = err == nil
+			}
+			if !isReason {
 				names = append(names, e.Name())
 			}
 		}
@@ -450,7 +460,7 @@ func (s *Spool) Retry(names []string) (moved []string, err error) {
 				File: from, Problem: "cannot be moved into the spool", Err: err, Cure: "name a file of " + s.in("failed"),
 			}
 		}
-		if err := os.Remove(from + ".why"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(from + whySuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return moved, err
 		}
 		moved = append(moved, to)
@@ -488,6 +498,9 @@ func (s *Spool) Take(r io.Reader, now time.Time) error {
 			if err = errors.Join(f.Sync(), f.Close()); err == nil {
 				err = os.Rename(f.Name(), s.in(strings.TrimPrefix(filepath.Base(f.Name()), ".")))
 			}
+			if err == nil { // the new name is durable, too: the service never reads a hidden file
+				err = syncFolder(s.Dir)
+			}
 		}
 		if err != nil {
 			f.Close()           //nolint:errcheck // the first error counts
@@ -498,6 +511,14 @@ func (s *Spool) Take(r io.Reader, now time.Time) error {
 			f = nil
 		}
 	}
+}
+
+func syncFolder(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // Close lets another process post from the spool.
