@@ -172,12 +172,17 @@ func (m *ProcessMeter) Stop(ctx context.Context) ProcessLoad {
 	return out
 }
 
-// countedByParent reports whether a process has ended and its running parent has waited for it.
+// countedByParent reports whether a process has ended and the use of an ancestor that still runs includes its use. An
+// ancestor that has ended, too, passes what it includes to its own parent.
 func (m *ProcessMeter) countedByParent(u *processUse) bool {
-	if !childrenCounted || m.seen[u.parent] == nil {
-		return false
+	ancestor := u
+	for range len(m.seen) { // not for ever: a pid that another process has now may close a circle
+		if ancestor == nil || ancestor.lastTry == m.tries {
+			break
+		}
+		ancestor = m.seen[ancestor.parent]
 	}
-	return u.lastTry < m.tries && m.seen[u.parent].lastTry == m.tries
+	return childrenCounted && ancestor != u && ancestor != nil && ancestor.lastTry == m.tries
 }
 
 // MachineLoad is the load of the machine in an interval, as shares (0 … 1) of the time of all its

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"testing"
 
@@ -113,6 +114,60 @@ func TestProcessMeterOfChildrenThatEnd(t *testing.T) {
 	}
 	if err := c.Wait(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestProcessMeterOfGrandchildrenThatEnd: a process that ended together with its parent counts once, in the use of the
+// ancestor that still runs. It counted twice.
+func TestProcessMeterOfGrandchildrenThatEnd(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the system does not report the use of ended children")
+	}
+	// the shell $0 starts itself once, and this child starts itself once more
+	const script = `case $1 in
+		root) sh "$0" child; echo; read x;;
+		child) sh "$0" grandchild; :;;
+		grandchild) i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done; echo; read x;;
+	esac`
+	path := filepath.Join(t.TempDir(), "script")
+	if err := os.WriteFile(path, []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), "sh", path, "root")
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Skipf("no shell: %v", err)
+	}
+	m := measure.StartProcesses(t.Context(), []int32{int32(c.Process.Pid)}) //nolint:gosec // pids are small
+	lines := bufio.NewScanner(out)
+	next := func() {
+		if !lines.Scan() {
+			t.Fatal("the shell ended", lines.Err())
+		}
+	}
+	next() // the grandchild has worked
+	m.Sample(t.Context())
+	if _, err := io.WriteString(in, "go\n"); err != nil {
+		t.Fatal(err)
+	}
+	next() // the grandchild and the child have ended
+	used := m.Stop(t.Context()).CPU
+	if _, err := io.WriteString(in, "go\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Wait(); err != nil {
+		t.Error(err)
+	}
+	all := c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+	if used > all*5/4 {
+		t.Errorf("processes that used %s count as %s", all, used)
 	}
 }
 

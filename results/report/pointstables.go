@@ -292,7 +292,7 @@ func uslTable(all []fittedLaw) *Table {
 		peak := f.law.Peak()
 		hasPeak := !math.IsInf(peak, 1)
 		t.add("", slices.Concat(texts(f.mix, f.engine), parameters, []Cell{
-			when(hasPeak, numeric(peak), "none: it only grows"), when(hasPeak, numeric(f.law.At(max(peak, 1))), none),
+			when(hasPeak, numeric(peak), "none: it only grows"), when(hasPeak, numeric(f.law.At(peak)), none),
 			value(f.law.Error, strconv.FormatFloat(100*f.law.Error, 'f', 1, 64)),
 		})...)
 	}

@@ -134,7 +134,7 @@ func (c *Clusters) study(ctx context.Context, folder *run.Folder, d *engine.Driv
 			data.Records, data.Quarantined, data.Digest = got.Digest.Records, got.Quarantined, got.Digest.String()
 			c.shortfall = got.Shortfall
 		}
-		folder.Run.Archives = append(folder.Run.Archives, describeCluster(ctx, d, &one, l))
+		folder.Run.Archives = append(folder.Run.Archives, describeCluster(ctx, d, &one, l, err == nil))
 		if err != nil {
 			return err
 		}
@@ -158,7 +158,8 @@ func uncached(all []flavour.Name) []flavour.Name {
 }
 
 // describeCluster describes the cluster. If it cannot be opened, the description has no version and no settings.
-func describeCluster(ctx context.Context, d *engine.Driver, o *Options, l *lab.Lab) run.Archive {
+// complete = the study of the design has ended without an error.
+func describeCluster(ctx context.Context, d *engine.Driver, o *Options, l *lab.Lab, complete bool) run.Archive {
 	s := l.State()
 	var about engine.About // stays empty if the cluster cannot be opened
 	if e, err := o.Open(ctx); err == nil {
@@ -169,6 +170,6 @@ func describeCluster(ctx context.Context, d *engine.Driver, o *Options, l *lab.L
 		_ = e.Close()
 	}
 	a := study.Participant(d, l.URL(), about, s.Server())
-	a.Design, a.Complete = string(o.Design), true
+	a.Design, a.Complete = string(o.Design), complete
 	return a
 }

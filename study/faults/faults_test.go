@@ -235,6 +235,48 @@ func TestWrongBeforeKill(t *testing.T) {
 	}
 }
 
+// TestCopiesOfOneFile: a load that ends before the node is to be killed ends the study. The node was killed after the
+// load, and the kill was reported as one during the load.
+func TestCopiesOfOneFile(t *testing.T) {
+	specs, err := synth.VSDB{Seed: 1, Preset: "seed"}.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	if _, err := synth.WriteAll(t.Context(), root, specs[:1], 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	files, err := formats.Expand([]string{root})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 7 {
+		files = append(files, files[0])
+	}
+	cases, err := question.Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := engine.Registry{dry.Driver()}.Open(t.Context(), "dry:", engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := archive.DatabaseOf(e).Open(t.Context(), design.Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cl := &cluster{Archive: a}
+	_, err = faults.Run(t.Context(), faults.Options{
+		Engine: "fake", Design: design.Memory, Flavours: []flavour.Name{flavour.Recall}, Nodes: 3, Cluster: cl, Open: cl.open,
+		Files: files, Subset: "a", Cases: cases, Kills: 1, Down: time.Millisecond, Settle: 20 * time.Millisecond,
+		Patience: 10 * time.Second, Call: 20 * time.Second, Seed: 2, // the node is to be killed after several files
+		Progress: func(run.EventKind, string) {}, Add: func(run.Sample) error { t.Error("a kill was recorded"); return nil },
+	})
+	if err == nil || !strings.Contains(err.Error(), "the load ended before a node was killed") || cl.down.Load() {
+		t.Errorf("%v, a node was killed: %t", err, cl.down.Load())
+	}
+}
+
 // emptyResults returns a result without rows for every query.
 type emptyResults struct{ cluster }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/results/run"
@@ -26,7 +27,7 @@ func (s *runner) killDuringLoad(ctx context.Context, rep int) (*kill, error) {
 	l := &ledger{
 		files: map[string]string{}, records: map[record.Key]string{}, lost: map[string]bool{}, reached: make(chan struct{}),
 	}
-	l.killAfter = 1 + s.rng.IntN(max(1, len(s.Files)/2))
+	l.killAfter = 1 + s.rng.IntN(max(1, (len(s.Files)-s.out.Unread)/2))
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	ended := make(chan error, 1)
@@ -37,8 +38,16 @@ func (s *runner) killDuringLoad(ctx context.Context, rep int) (*kill, error) {
 	case early = <-ended:
 		ended <- early
 	}
-	if early != nil {
-		return k, fmt.Errorf("the load failed before a node was killed: %w", early)
+	select {
+	case <-l.reached:
+	default:
+		if early == nil {
+			early = &fault.Error{
+				Problem: fmt.Sprintf("of %d files only %d differ from the others", len(s.Files), len(l.files)),
+				Cure:    "name more files",
+			}
+		}
+		return k, fmt.Errorf("the load ended before a node was killed: %w", early)
 	}
 	s.progress(run.KillEvent, k, "killing node %d of %d", k.Node, s.Nodes)
 	killed := time.Now()
@@ -162,7 +171,8 @@ type ledger struct {
 }
 
 // commit records an acknowledged commit that stored so many new records. A resumed load reads a file that is not complete
-// from its beginning; records that an earlier commit acknowledged are not new then.
+// from its beginning; records that an earlier commit acknowledged are not new then. If the commit also has records that
+// the archive had stored without an acknowledgment, commit counts as many lost records too few.
 func (l *ledger) commit(batches []*record.Batch, done []archive.Mark, stored int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

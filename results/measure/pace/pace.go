@@ -3,6 +3,7 @@ package pace
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -106,6 +107,8 @@ func (o *Options) check(workers int) error {
 		return &fault.Error{Setting: "threads", Problem: "there are no workers", Cure: "give at least 1"}
 	case o.Rate < 0:
 		return &fault.Error{Setting: "target", Problem: "is negative", Cure: "give operations per second, or 0 for no target"}
+	case slices.ContainsFunc(o.Phases, func(p RatePhase) bool { return !(p.Rate > 0) }):
+		return &fault.Error{Setting: "target", Problem: "has a phase without a rate", Cure: "give operations per second"}
 	case o.Arrivals != "" && o.Arrivals != Fixed && o.Arrivals != Poisson:
 		return &fault.Error{Setting: "arrivals", Problem: "\"" + string(o.Arrivals) + "\" is not known", Cure: "choose fixed or poisson"}
 	case o.Warmup < 0 || o.MaxDuration < 0:

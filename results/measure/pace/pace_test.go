@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -460,5 +461,25 @@ func TestProgressTellsWhatCameLately(t *testing.T) {
 	}
 	if p := all.progress(time.Second).Response; p.Max != 0 {
 		t.Errorf("reported twice: %+v", p)
+	}
+}
+
+// TestRefusedOptions: options that no run can have are refused before a worker starts.
+func TestRefusedOptions(t *testing.T) {
+	t.Parallel()
+	worker := []Worker{nil}
+	for problem, c := range map[string]struct {
+		workers []Worker
+		o       Options
+	}{
+		"no workers":     {nil, Options{}},
+		"is negative":    {worker, Options{Rate: -1}},
+		"without a rate": {worker, Options{Phases: []RatePhase{{Rate: 10, Duration: time.Second}, {Duration: time.Second}}}},
+		"is not known":   {worker, Options{Arrivals: "sometimes"}},
+		"time limit":     {worker, Options{Warmup: -time.Second}},
+	} {
+		if _, err := Run(t.Context(), c.workers, c.o); err == nil || !strings.Contains(err.Error(), problem) {
+			t.Errorf("%v, want %s", err, problem)
+		}
 	}
 }
