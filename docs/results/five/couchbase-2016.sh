@@ -15,7 +15,7 @@ placed() {
 }
 
 valkey_placements() {
-	rm -rf "$out/valkey-a" "$out/valkey-e" "$out/valkey-two" "$out/valkey-four"
+	rm -rf "$out/valkey-a" "$out/valkey-e" "$out/valkey-two" "$out/valkey-one"
 	up valkey --nodes 3 --profile memory
 	placed valkey valkey-a "$(small 30000 10000)" "$(small 100000 20000)" 6 $clients columns,clustered workloada prefix=6
 	placed valkey valkey-e "$(small 30000 10000)" "$(small 10000 1500)" 6 $clients columns,clustered workloade prefix=6
@@ -24,9 +24,9 @@ valkey_placements() {
 	up valkey --nodes 2 --profile memory
 	placed valkey valkey-two "$(small 30000 10000)" "$(small 10000 1500)" 6 84 columns,clustered workloade prefix=6
 	barograph lab down valkey --lab-dir "$lab"
-	# four nodes, to test that projection
-	up valkey --nodes 4 --profile memory
-	placed valkey valkey-four "$(small 30000 10000)" "$(small 10000 1500)" 6 84 columns,clustered workloade prefix=6
+	# one node, to test such a line: one and two must predict three
+	up valkey --nodes 1 --profile memory
+	placed valkey valkey-one "$(small 30000 10000)" "$(small 10000 1500)" 6 84 columns,clustered workloade prefix=6
 	barograph lab down valkey --lab-dir "$lab"
 }
 
