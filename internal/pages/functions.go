@@ -53,7 +53,14 @@ func (p *page) functions() template.FuncMap {
 			_, err := os.Stat(filepath.Join(p.expanded, file+".facts"))
 			return err == nil
 		},
-		"fact":     p.factNumber,
+		"fact": p.factNumber,
+		"tryFact": func(file, name string) (number, error) {
+			text, err := os.ReadFile(filepath.Join(p.expanded, file+".facts"))
+			if err != nil || !strings.Contains("\n"+string(text), "\n"+name+" ") {
+				return missing(notMeasured), err
+			}
+			return p.factNumber(file, name)
+		},
 		"factText": p.fact,
 		"access":   p.access,
 		"planText": p.planText,
@@ -516,7 +523,10 @@ func (p *page) access(name string, conditions ...string) (string, error) {
 	}
 	var out []string
 	for _, a := range plan.Access {
-		out = append(out, a.Description()+" ("+a.Counts()+")")
+		text := a.Description() + " (" + a.Counts() + ")"
+		if !slices.Contains(out, text) || a.Examined >= 0 { // nodes that report no counts repeat the same words
+			out = append(out, text)
+		}
 	}
 	if len(out) == 0 {
 		return "not reported", nil

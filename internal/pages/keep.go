@@ -203,7 +203,7 @@ func pack(events []run.Event, dropped *regexp.Regexp) ([]byte, error) {
 		if e.Sample == nil {
 			continue
 		}
-		flat, err := flatten(e.Sample)
+		flat, err := flatten(e.Sample, dropped)
 		if err != nil {
 			return nil, err
 		}
@@ -252,8 +252,9 @@ func groupOf(samples []map[string]json.RawMessage) group {
 	return g
 }
 
-// flatten returns the members of a sample, those of its measurement with the prefix "measured.".
-func flatten(s *run.Sample) (map[string]json.RawMessage, error) {
+// flatten returns the members of a sample, those of its measurement with the prefix "measured.", without counters
+// whose names match dropped.
+func flatten(s *run.Sample, dropped *regexp.Regexp) (map[string]json.RawMessage, error) {
 	text, err := json.Marshal(s)
 	if err != nil {
 		return nil, err
@@ -264,7 +265,7 @@ func flatten(s *run.Sample) (map[string]json.RawMessage, error) {
 	if err := in.Decode(&v); err != nil {
 		return nil, err
 	}
-	drop(v)
+	drop(v, dropped)
 	if m, ok := v["measured"].(map[string]any); ok {
 		_, mix := m["throughput_ops_s"]
 		_, posting := m["post"]
@@ -285,20 +286,28 @@ func flatten(s *run.Sample) (map[string]json.RawMessage, error) {
 	return out, nil
 }
 
-// drop removes the parts that omitted matches, at any depth.
-func drop(v any) {
+// drop removes the parts that omitted matches, and counters whose names match dropped, at any depth.
+func drop(v any, dropped *regexp.Regexp) {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, member := range v {
 			if omitted.MatchString(name) {
 				delete(v, name)
+			} else if list, ok := member.([]any); ok {
+				list = slices.DeleteFunc(list, func(x any) bool {
+					c, _ := x.(map[string]any)
+					counter, ok := c["name"].(string)
+					return ok && dropped.MatchString(counter)
+				})
+				v[name] = list
+				drop(list, dropped)
 			} else {
-				drop(member)
+				drop(member, dropped)
 			}
 		}
 	case []any:
 		for _, member := range v {
-			drop(member)
+			drop(member, dropped)
 		}
 	}
 }

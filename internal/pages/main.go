@@ -32,7 +32,7 @@ const nothing = "$^"
 func main() {
 	accesses := flag.String("plans", nothing, "keep: also copy the accesses of the plans whose names match this")
 	texts := flag.String("texts", nothing, "keep: also copy the texts of those of these plans whose names match this")
-	dropped := flag.String("drop", nothing, "keep: omit the parts of the measurements whose names match this")
+	dropped := flag.String("drop", nothing, "keep: omit the parts of the measurements, and the counters, whose names match this")
 	flag.Usage = func() {
 		fmt.Fprintln(os.Stderr, "usage: pages render [NAME…]\n"+
 			"       pages [-plans REGEXP] [-texts REGEXP] [-drop REGEXP] keep NAME [FOLDER]")

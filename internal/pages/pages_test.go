@@ -221,7 +221,7 @@ func TestKeep(t *testing.T) {
 	}
 	flat := func(samples []run.Sample) (out []string) {
 		for i := range samples {
-			m, err := flatten(&samples[i])
+			m, err := flatten(&samples[i], regexp.MustCompile(nothing))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -238,6 +238,18 @@ func TestKeep(t *testing.T) {
 // everyPlan keeps all plans with their texts, and drops nothing.
 func everyPlan() planChoice {
 	return planChoice{regexp.MustCompile(""), regexp.MustCompile(""), regexp.MustCompile(nothing)}
+}
+
+// TestDrop: -drop omits the counters whose names match and no other ones.
+func TestDrop(t *testing.T) {
+	counter := func(name string) any { return map[string]any{"name": name, "value": 1.0} }
+	counters := []any{counter("reads"), counter("reads at 127.0.0.1:7000"), counter("reads at 127.0.0.2:7000"), counter("writes")}
+	v := map[string]any{"server": map[string]any{"counters": counters, "times": 1}}
+	drop(v, regexp.MustCompile(` at [^ ]+:[^ ]+$`))
+	want := map[string]any{"server": map[string]any{"counters": []any{counter("reads"), counter("writes")}}}
+	if got, want := asJSON(t, v), asJSON(t, want); !bytes.Equal(got, want) {
+		t.Errorf("%s, want %s", got, want)
+	}
 }
 
 // TestScanPlans: the kept description of a scan has no text of a plan, whatever the text contains.

@@ -4,16 +4,18 @@
 # The numbers of clients that the article names.
 clients=42,84,140,210,250
 
-# placed ENGINE OUT RECORDS OPERATIONS REPS CLIENTS LAYOUTS WORKLOAD OPTIONS-OF-THE-URL
+# placed ENGINE OUT RECORDS OPERATIONS REPS CLIENTS LAYOUTS WORKLOAD OPTIONS-OF-THE-URL runs a workload at $rate
+# operations a second (0 = no limit).
+rate=0
 placed() {
 	url=$(barograph lab url "$1" --lab-dir "$lab" | sed 's/replication=[0-9]*&\{0,1\}//')
 	case $url in *\?) url=$url$9 ;; *\?*) url="$url&$9" ;; *) url="$url?$9" ;; esac
 	measure ycsb sweep --engine "$url" --lab-dir "$lab" --layout "$7" --load -P "$8" -p recordcount="$3" -p operationcount="$4" \
-		-p table="$(echo "$2" | tr - _)" -p batchsize=100 --threads "$6" --reps "$5" --out "$out/$2"
+		-p table="$(echo "$2" | tr - _)" -p batchsize=100 --threads "$6" --target "$rate" --reps "$5" --out "$out/$2"
 }
 
 valkey_placements() {
-	rm -rf "$out/valkey-a" "$out/valkey-e" "$out/valkey-two"
+	rm -rf "$out/valkey-a" "$out/valkey-e" "$out/valkey-two" "$out/valkey-one"
 	up valkey --nodes 3 --profile memory
 	placed valkey valkey-a "$(small 30000 10000)" "$(small 100000 20000)" 6 $clients columns,clustered workloada prefix=6
 	placed valkey valkey-e "$(small 30000 10000)" "$(small 10000 1500)" 6 $clients columns,clustered workloade prefix=6
@@ -21,6 +23,20 @@ valkey_placements() {
 	# two nodes, to project from two and three to the original's nine
 	up valkey --nodes 2 --profile memory
 	placed valkey valkey-two "$(small 30000 10000)" "$(small 10000 1500)" 6 84 columns,clustered workloade prefix=6
+	barograph lab down valkey --lab-dir "$lab"
+	# one node, to test such a line: one and two must predict three
+	up valkey --nodes 1 --profile memory
+	placed valkey valkey-one "$(small 30000 10000)" "$(small 10000 1500)" 6 84 columns,clustered workloade prefix=6
+	barograph lab down valkey --lab-dir "$lab"
+}
+
+# The same throughput in both placements, with few clients: a rate that both sustain.
+valkey_rate() {
+	rm -rf "$out/valkey-rate"
+	up valkey --nodes 3 --profile memory
+	rate=$(small 400 300)
+	placed valkey valkey-rate "$(small 30000 10000)" "$(small 4000 1500)" 6 42 columns,clustered workloade prefix=6
+	rate=0
 	barograph lab down valkey --lab-dir "$lab"
 }
 
@@ -56,6 +72,7 @@ asterixdb_alone() {
 }
 
 step valkey valkey_placements
+step rate valkey_rate
 step parts parts_of_documents
 step cassandra cassandra_placements
 step asterixdb asterixdb_alone

@@ -72,11 +72,12 @@ step copies copies
 
 # The files of a month, then those of another day.
 nightly() {
-	fresh postgres
-	for engine in postgres duckdb sqlite pebble; do
+	fresh mariadb postgres
+	for engine in mariadb postgres duckdb sqlite pebble; do
 		d=$engine:night.$engine
 		design=document
 		case $engine in
+		mariadb) d=@$lab/mariadb/url design=normalized ;;
 		postgres) d=@$lab/postgres/url ;;
 		pebble) design=keyvalue ;;
 		esac

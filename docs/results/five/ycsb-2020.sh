@@ -64,4 +64,14 @@ threads() {
 
 step postgres postgres_variants
 step mariadb mariadb_variants
+# The same mix with the field in a column and inside a JSONB document.
+documents() {
+	rm -rf "$out/documents"
+	up postgres
+	measure ycsb sweep --engine lab:postgres --lab-dir "$lab" --layout columns,document --load -P "$ddl/workload.properties" -p seed=1 --client-overhead=false \
+		--threads 20 --reps 6 -p recordcount="$(small 100000 20000)" -p operationcount="$(small 10000 2000)" --out "$out/documents"
+	barograph lab down postgres --lab-dir "$lab"
+}
+
 step threads threads
+step documents documents
