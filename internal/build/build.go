@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// release, commit and date are set by packaging/release with -ldflags -X; a plain build leaves them empty.
+// packaging/release sets these with -ldflags -X; a plain build leaves them empty. release is the version of the program,
+// date that of the commit.
 var release, commit, date string //nolint:gochecknoglobals // the linker sets only variables
 
 // Commit reports the commit of the program and the date of that commit; both are empty if the build recorded none.

@@ -57,8 +57,8 @@ func Compare(a, b []float64, seed uint64) Comparison {
 // Significant reports whether the corrected difference is significant.
 func (c Comparison) Significant() bool { return c.PHolm < Alpha }
 
-// CanDiffer reports whether samples of these sizes can show a significant difference at all: LeastP must
-// be below Alpha even after Holm's largest correction, that of the smallest of all p-values.
+// CanDiffer reports whether samples of these sizes can show a significant difference at all. Holm's correction
+// multiplies the smallest of n p-values by n, so n·LeastP must be below Alpha.
 func (c Comparison) CanDiffer() bool { return c.LeastP*float64(max(c.ComparedTogether, 1)) < Alpha }
 
 // Mark is printed next to the ratio in tables: "~" for no significant difference, "?" for samples
@@ -146,7 +146,8 @@ func CorrectTogether(cs []*Comparison) {
 }
 
 // CompareWithBase compares every sample with samples[base] and corrects the comparisons together.
-// The result for the base has a ratio of 1 and no test.
+// The result for the base is not the outcome of a test: its ratio and its p-values are 1, and it does not count in the
+// correction.
 func CompareWithBase(samples [][]float64, base int, seed uint64) []Comparison {
 	out := make([]Comparison, len(samples))
 	var all []*Comparison

@@ -91,14 +91,14 @@ func (m *DiskMeter) Stop(ctx context.Context) ([]DiskLoad, error) {
 	}
 	var out []DiskLoad
 	for _, name := range m.names {
-		a := m.start[name]
-		b, exists := now[name]
+		before := m.start[name]
+		after, exists := now[name]
 		if !exists { // such as a loop device that was unmounted
-			b = a
+			after = before
 		}
 		out = append(out, DiskLoad{
-			Device: name, Read: b.ReadBytes - a.ReadBytes, Reads: b.ReadCount - a.ReadCount,
-			Busy: time.Duration(b.IoTime-a.IoTime) * time.Millisecond,
+			Device: name, Read: after.ReadBytes - before.ReadBytes, Reads: after.ReadCount - before.ReadCount,
+			Busy: time.Duration(after.IoTime-before.IoTime) * time.Millisecond,
 		})
 	}
 	return out, nil

@@ -1,7 +1,11 @@
-// Package measure contains the tools of a measurement, independent of what is measured: a monotonic
-// clock, the random interleaving of repetitions, latency histograms and their log, the statistics
-// of a sample and of comparisons between samples, the client's own load, the facts of the machine,
-// and the dropping of the page cache.
+// Package measure contains the tools of a measurement, independent of what is measured:
+//   - a monotonic clock, and a meter of times in which the process stood still;
+//   - the random interleaving of repetitions;
+//   - latency histograms and their log;
+//   - the statistics of a sample, comparisons between samples, and the letters of groups that do not differ;
+//   - the laws of growth (time against size) and of scalability (throughput against clients);
+//   - the load of the client, of server processes, of disks and of the machine, and the facts of the machine;
+//   - the dropping of the page cache.
 //
 // Studies time their operations with it, package run stores the results, and package report prints
 // them.

@@ -21,7 +21,7 @@ func Example() {
 	// Output:
 	// median 10.45 ms, [10.1, 10.8] 97.9 %
 	// 1.48x ***
-	// needs 6 samples for 95 %, has 3
+	// needs 6 values for 95 %, has 3
 }
 
 func ExampleHistogram() {

@@ -133,7 +133,8 @@ func (g Growth) At(size float64) Estimate {
 	return Estimate{Value: math.Exp(e.Value), Low: math.Exp(e.Low), High: math.Exp(e.High)}
 }
 
-// Widen extends the interval so that it contains 95 % of the draws of a bootstrap. It sorts draws.
+// Widen extends the interval, where necessary, to the 2.5th and 97.5th percentiles of the draws of a bootstrap; it never
+// narrows it. It sorts draws.
 func (e *Estimate) Widen(draws []float64) { e.widenTo(percentiles(draws)) }
 
 func (e *Estimate) widenTo(low, high float64) {

@@ -95,5 +95,7 @@ func Groups(samples [][]float64) []string {
 	if !slices.ContainsFunc(holm, func(p float64) bool { return p < Alpha }) {
 		return make([]string, n)
 	}
-	return Letters(n, func(i, j int) bool { return holm[i*n-i*(i+1)/2+j-i-1] < Alpha })
+	return Letters(n, func(i, j int) bool { // ps has the pairs (0,1) … (0,n-1), (1,2) …
+		return holm[i*n-i*(i+1)/2+j-i-1] < Alpha
+	})
 }

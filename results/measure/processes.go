@@ -59,8 +59,9 @@ func StartProcesses(ctx context.Context, pids []int32) *ProcessMeter {
 // children come and go.
 func (m *ProcessMeter) Sample(ctx context.Context) { m.sample(ctx, false) }
 
-// sample tries again if a process ended during a try, because the try may then have missed its use: it read the parent
-// before the end and the process after it. It gives up after three tries.
+// sample reads the processes one after the other. If a process ends meanwhile, its use may be missing: it was not yet in
+// its parent's use when that was read, and the process itself could no longer be read. Then sample tries again, at most
+// three times.
 func (m *ProcessMeter) sample(ctx context.Context, first bool) {
 	for range 3 {
 		if m.trySample(ctx, first) {
@@ -74,7 +75,7 @@ func (m *ProcessMeter) trySample(ctx context.Context, first bool) (complete bool
 	rss, shared, n := uint64(0), uint64(0), 0
 	m.tries++
 	complete = true
-	if first { // if a process of an earlier try has ended, its parent includes its use
+	if first { // forget an incomplete try: a process of it that has ended is in its parent's use before the interval
 		m.seen, m.former = map[int32]*processUse{}, nil
 	}
 	for _, p := range m.family(ctx) {
@@ -218,10 +219,10 @@ func (m *MachineMeter) Stop(ctx context.Context) (MachineLoad, error) {
 	if err != nil {
 		return out, err
 	}
-	b := m.start
+	before := m.start
 	// A difference may be slightly negative, because of rounding and because the kernel's count of waiting may decrease.
-	busy := max(t.User+t.System+t.Nice+t.Irq+t.Softirq-b.User-b.System-b.Nice-b.Irq-b.Softirq, 0)
-	disk, stolen, idle := max(t.Iowait-b.Iowait, 0), max(t.Steal-b.Steal, 0), max(t.Idle-b.Idle, 0)
+	busy := max(t.User+t.System+t.Nice+t.Irq+t.Softirq-before.User-before.System-before.Nice-before.Irq-before.Softirq, 0)
+	disk, stolen, idle := max(t.Iowait-before.Iowait, 0), max(t.Steal-before.Steal, 0), max(t.Idle-before.Idle, 0)
 	if all := busy + disk + stolen + idle; all > 0 {
 		out.Busy, out.Disk, out.Stolen = busy/all, disk/all, stolen/all
 	}

@@ -14,19 +14,19 @@ import (
 const Confidence = 0.95
 
 // MedianInterval is a confidence interval of a median. If the sample is too small, Known is false,
-// Lo and Hi are NaN, and Need is the required number of samples.
+// and Lo and Hi are NaN.
 type MedianInterval struct {
 	Lo, Hi   float64
 	Level    float64 // requested level, such as 0.95
 	Coverage float64 // actual coverage, never less than Level; 0 if not Known
 	Known    bool
-	N, Need  int
+	N, Need  int // number of values in the sample, and the smallest number with which Known is true
 }
 
 // String prints "[1.2, 3.4] 96.9 %", or what is missing.
 func (i MedianInterval) String() string {
 	if !i.Known {
-		return fmt.Sprintf("needs %d samples for %g %%, has %d", i.Need, 100*i.Level, i.N)
+		return fmt.Sprintf("needs %d values for %g %%, has %d", i.Need, 100*i.Level, i.N)
 	}
 	return fmt.Sprintf("[%.4g, %.4g] %.1f %%", i.Lo, i.Hi, 100*i.Coverage)
 }

@@ -68,7 +68,7 @@ func TestMedianCITooFew(t *testing.T) {
 			t.Errorf("n = %d, level %g: %+v", c.n, c.level, i)
 		}
 	}
-	if got := MedianCI([]float64{1, 2, 3}, 0.95).String(); got != "needs 6 samples for 95 %, has 3" {
+	if got := MedianCI([]float64{1, 2, 3}, 0.95).String(); got != "needs 6 values for 95 %, has 3" {
 		t.Error(got)
 	}
 	if got := MedianCI([]float64{3, 1, 2, 6, 5, 4}, 0.95).String(); got != "[1, 6] 96.9 %" {

@@ -34,7 +34,7 @@ func StartStandstillMeter() *StandstillMeter {
 			case <-s.done:
 				return
 			case <-tick.C:
-				s.Total()
+				s.Total() // checks the clock, and adds what it finds
 			}
 		}
 	}()

@@ -78,7 +78,7 @@ func (s *runner) killDuringQueries(ctx context.Context, rep int) (*kill, error) 
 		}
 	}
 	k.times.Recovered, k.times.LongestGap = c.recovered, c.longestGap
-	correct := int64(k.Correct)
+	correct := int64(k.Correct) // each of these queries was compared completely
 	k.proof, k.failed = answer.CompareAll(answer.Tally{Succeeded: correct, Found: correct, Values: correct}, k.failed)
 	if k.Wrong > 0 {
 		k.failed = &answer.Diff{Problem: c.wrong}
@@ -93,7 +93,7 @@ type client struct {
 	k       *kill
 	archive archive.Archive
 	done    func()
-	turn    int
+	turn    int // number of queries so far
 	b       answer.Builder
 	wrong   string // the first wrong result
 
@@ -141,7 +141,7 @@ func (c *client) queryNext(ctx context.Context) error {
 	call, stop := context.WithTimeout(ctx, c.Call)
 	defer stop()
 	at := c.turn % len(c.cases)
-	f := c.Flavours[(c.turn/len(c.cases)+at)%len(c.Flavours)]
+	f := c.Flavours[(c.turn/len(c.cases)+at)%len(c.Flavours)] // in each pass, a case has the next flavour
 	c.turn++
 	err := c.answer(call, at, f)
 	var wrong *answer.Diff

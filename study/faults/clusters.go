@@ -130,7 +130,7 @@ func (c *Clusters) study(ctx context.Context, folder *run.Folder, d *engine.Driv
 		one.Design, one.Flavours = n, uncached(archive.Flavours(d, n))
 		got, err := Run(ctx, one)
 		one.Reject, c.Reject = nil, nil                       // the first study has reported each line
-		if data := &folder.Run.Data; got.Digest.Records > 0 { // else the study ended before it had read the files
+		if data := &folder.Run.Data; got.Digest.Records > 0 { // 0 if the study ended before it had read the files
 			data.Records, data.Quarantined, data.Digest = got.Digest.Records, got.Quarantined, got.Digest.String()
 			c.shortfall = got.Shortfall
 		}

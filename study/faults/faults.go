@@ -47,7 +47,7 @@ type Options struct {
 	Seed     uint64
 
 	Progress func(kind run.EventKind, text string)
-	Add      func(run.Sample) error // called with the sample of each kill
+	Add      func(run.Sample) error // adds the sample of each kill to the results
 	// Reject is called with each line or file that is not in the data; it may be nil.
 	Reject func(file string, line uint32, reason, text string) error
 }
@@ -73,7 +73,7 @@ type runner struct {
 	out       Result
 }
 
-// Result describes the data of a study.
+// Result describes the data that a study loaded; its outcome is in the samples (see Options.Add).
 type Result struct {
 	Digest record.Digest // of the data
 	load.Shortfall
@@ -88,18 +88,19 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	}
 	err := s.read(ctx)
 	for i := 0; i < o.Kills && err == nil; i++ {
-		err = s.add(s.killDuringLoad(ctx, i+1))
+		err = s.addKill(s.killDuringLoad(ctx, i+1))
 	}
 	if err == nil {
 		err = s.loadForQueries(ctx)
 	}
 	for i := 0; i < o.Kills && err == nil; i++ {
-		err = s.add(s.killDuringQueries(ctx, i+1))
+		err = s.addKill(s.killDuringQueries(ctx, i+1))
 	}
 	return s.out, err
 }
 
-func (s *runner) add(k *kill, err error) error {
+// addKill adds the sample of a kill, unless the study itself failed.
+func (s *runner) addKill(k *kill, err error) error {
 	if err != nil {
 		return err
 	}

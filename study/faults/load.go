@@ -163,7 +163,7 @@ type ledger struct {
 	files   map[string]string     // path of each acknowledged file, by its digest
 	records map[record.Key]string // path of the file of each acknowledged record
 	lost    map[string]bool       // paths of acknowledged files that the archive later did not know
-	// reloaded counts acknowledged records of other files that the archive later stored as new ones
+	// reloaded counts acknowledged records that the archive later stored as new ones, except those of lost files
 	reloaded int64
 
 	killed, lastSuccess, lastFailure, recovered time.Time

@@ -15,10 +15,9 @@ var ErrDone = errors.New("all work is done")
 
 // Worker runs operations. Only one goroutine uses it.
 type Worker interface {
-	// Do runs one operation and records it in r, together with its parts if it has several (a read-modify-write has a
-	// read and an update). ctx is canceled only if the run cannot wait
-	// for the operation any longer. A failed operation is a status, not an error. An error ends the
-	// run; ErrDone ends only this worker.
+	// Do runs one operation and records it in r. If the operation has parts, such as the read and the update of a
+	// read-modify-write, Do records these, too. A failed operation is a status, not an error: an error ends the run, and
+	// ErrDone ends this worker. Run cancels ctx only when it can wait for the operation no longer.
 	Do(ctx context.Context, r *Recorder) error
 }
 
@@ -41,7 +40,8 @@ type RatePhase struct {
 type Options struct {
 	Kinds    []string // kinds of operations; a Recorder receives the index
 	Statuses []string // outcomes of operations; index 0 is success
-	// the first status that is neither success nor failure; all later ones are harmless, too; 0 = there is none
+	// FirstHarmless is the index of the first status that is neither success nor failure, such as a record that is not
+	// found. All later ones are harmless, too. 0 = every status except success is a failure.
 	FirstHarmless int
 
 	Rate float64 // operations per second of all workers together; 0 = closed loop
@@ -58,8 +58,8 @@ type Options struct {
 	Seed     uint64 // of Poisson arrivals
 	BusyWait bool   // wait for an operation's time by polling the clock: exact, but uses a core
 
-	ReportInterval time.Duration    // between two calls of OnProgress and of OnInterval; 0 = one second
-	SeriesInterval time.Duration    // interval of the series; 0 = ReportInterval
+	ReportInterval time.Duration    // between two calls of OnProgress, and of OnInterval; 0 = one second
+	SeriesInterval time.Duration    // of Result.Series; 0 = ReportInterval
 	OnProgress     func(p Progress) // called after each ReportInterval, from one goroutine; nil = not called
 	Clock          *Clock           // nil = the machine's
 
@@ -77,7 +77,7 @@ type Options struct {
 // DefaultGrace is the default of Options.Grace.
 const DefaultGrace = 10 * time.Second
 
-// Clock is the time since the start of a run. Tests replace it.
+// Clock tells the time since the start of a run. Tests replace it.
 type Clock struct {
 	Now        func() time.Duration
 	SleepUntil func(t time.Duration, stop <-chan struct{}) // returns at t, or earlier if stop is closed

@@ -26,7 +26,7 @@ type stub struct {
 	fails int // one of so many operations fails; 0 = none
 }
 
-// end is when an operation ends that begins then and takes d.
+// end returns the end of an operation that begins at began and takes d without a stall.
 func (s *stub) end(began, d time.Duration) time.Duration {
 	if s.every == 0 {
 		return began + d
@@ -98,7 +98,7 @@ func quantile(sorted []time.Duration, p float64) time.Duration {
 	return sorted[min(max(int(math.Ceil(p/100*float64(len(sorted))))-1, 0), len(sorted)-1)]
 }
 
-// near holds a histogram's percentiles within 1 % of the truth.
+// near reports each percentile of a histogram that differs from the computed times by more than 1 %.
 func near(t *testing.T, name string, at func(p float64) time.Duration, times []time.Duration) {
 	t.Helper()
 	slices.SortFunc(times, cmp.Compare)
@@ -110,9 +110,10 @@ func near(t *testing.T, name string, at func(p float64) time.Duration, times []t
 	}
 }
 
-// A stall of 500 ms every 5 s, at 1,000 operations a second: the open loop shows
-// it as it is to whoever waits, the closed loop hides it.
-func TestStallIsSeenInTheOpenLoopAndHiddenInTheClosed(t *testing.T) {
+// TestStalls: the engine stalls for 500 ms every 5 s. At 1,000 operations per second the response times of the open loop
+// contain the time for which operations wait because of a stall. The closed loop sends none meanwhile, so only its
+// slowest operations show it.
+func TestStalls(t *testing.T) {
 	const workers, rate, seconds = 4, 1000, 60
 	stalls := func(s *stub) { s.every, s.stall = 5*time.Second, 500*time.Millisecond }
 	model := &stub{}
@@ -151,9 +152,9 @@ func TestStallIsSeenInTheOpenLoopAndHiddenInTheClosed(t *testing.T) {
 	}
 }
 
-// go-ycsb with a target of 1,000 and a warm-up runs 5,991 operations in the
-// first second after it; YCSB paces each thread by itself.
-func TestRateAfterWarmupIsTheTargetInEachSecond(t *testing.T) {
+// TestRateAfterWarmup: each second after the warm-up has the target's number of operations, whatever the number of
+// workers. (go-ycsb runs 5,991 operations in the first second after a warm-up, with a target of 1,000.)
+func TestRateAfterWarmup(t *testing.T) {
 	for _, workers := range []int{1, 7, 32} {
 		got := play(t, workers, Options{Rate: 1000, Warmup: 5 * time.Second, MaxDuration: 20 * time.Second}, nil)
 		if len(got.Series) < 20 || got.Groups[0][0].Count != 20_000 || got.Unstarted != 0 {
@@ -167,9 +168,9 @@ func TestRateAfterWarmupIsTheTargetInEachSecond(t *testing.T) {
 	}
 }
 
-// BenchBase starts its clock when work leaves the queue, which it cuts at
-// 10,000; sysbench aborts when it is full. Arrivals are done or counted as not.
-func TestOverloadIsReportedAndNothingIsCut(t *testing.T) {
+// TestOverload: if operations are due faster than the workers can run them, each of them is run or counted as unstarted,
+// and the response times grow with the backlog. (BenchBase drops what exceeds a queue of 10,000, sysbench aborts.)
+func TestOverload(t *testing.T) {
 	const rate, seconds = 50_000, 2
 	got := play(t, 2, Options{Rate: rate, MaxDuration: seconds * time.Second}, nil) // 2 workers do 2,000 a second
 	g := got.Groups[0][0]
@@ -450,9 +451,8 @@ func TestPhasesOfSeveralWorkers(t *testing.T) {
 	}
 }
 
-// TestProgressTellsWhatCameLately: the percentiles of what succeeded since the
-// progress before, and nothing of what failed or was reported already.
-func TestProgressTellsWhatCameLately(t *testing.T) {
+// TestProgress: the percentiles of OnProgress are those of the operations that have succeeded since its last call.
+func TestProgress(t *testing.T) {
 	var all totals
 	all.init(&Options{Kinds: []string{"READ"}, Statuses: []string{"OK", "ERROR"}, SeriesInterval: time.Second, OnProgress: func(Progress) {}})
 	all.add(nil, []operation{{response: 2 * time.Millisecond}, {response: time.Minute, failed: true}})

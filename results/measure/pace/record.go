@@ -147,10 +147,10 @@ type SeriesPoint struct {
 
 // totals collects the samples of all workers.
 type totals struct {
-	interval time.Duration
+	interval time.Duration // Options.SeriesInterval
 	warmup   time.Duration
-	harmless int
-	finished func([]OperationSample)
+	harmless int                     // Options.FirstHarmless
+	finished func([]OperationSample) // Options.OnFinished
 
 	mu         sync.Mutex
 	closed     bool
@@ -161,10 +161,10 @@ type totals struct {
 	failed     int64 // operations with a failed part
 	err        error
 
-	currentGroups [][]*OutcomeTimes // of the current interval; nil = OnInterval is not used
-	// response times of successful operations since the last progress; nil = OnProgress is not used
+	currentGroups [][]*OutcomeTimes // since the last call of OnInterval; nil = OnInterval is not used
+	from          time.Duration     // when currentGroups begin
+	// response times of successful operations since the last call of OnProgress; nil = OnProgress is not used
 	recent *measure.Histogram
-	from   time.Duration // start of the interval
 }
 
 func (t *totals) init(o *Options) {

@@ -97,7 +97,8 @@ func (s *schedule) next(now time.Duration) (due time.Duration, more bool) {
 	return due, true
 }
 
-// giveBack undoes next for an operation that the worker did not start.
+// giveBack takes an operation that next assigned, and that the worker did not start, out of the number of assigned
+// operations. Its place in the schedule stays used.
 func (s *schedule) giveBack(due time.Duration) {
 	if due >= s.warmup {
 		s.assigned.Add(-1)

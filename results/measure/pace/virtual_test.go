@@ -6,28 +6,27 @@ import (
 	"time"
 )
 
-// virtual is a clock whose time passes only while every worker sleeps: then it
-// jumps to the next one's end of sleep. A run of hours takes as long as its
-// bookkeeping, and gives the same numbers each time.
+// virtual is a clock that stands still while a worker runs. When all workers sleep, it jumps to the time at which the
+// first of them wants to wake. A run of hours takes milliseconds, and gives the same numbers each time.
 type virtual struct {
 	mu      sync.Mutex
 	now     time.Duration
-	awake   int
-	made    int
+	awake   int // workers that do not sleep
+	slept   int // number of sleeps so far
 	waiting sleepers
 }
 
 type sleeper struct {
-	at   time.Duration
-	made int // of two that end at once the first to lie down wakes first
-	wake chan struct{}
+	at    time.Duration // when it wakes
+	order int           // of its sleep among all; the earlier one wakes first if two wake at the same time
+	wake  chan struct{}
 }
 
 type sleepers []sleeper
 
 func (s sleepers) Len() int { return len(s) }
 func (s sleepers) Less(i, k int) bool {
-	return s[i].at < s[k].at || s[i].at == s[k].at && s[i].made < s[k].made
+	return s[i].at < s[k].at || s[i].at == s[k].at && s[i].order < s[k].order
 }
 func (s sleepers) Swap(i, k int) { s[i], s[k] = s[k], s[i] }
 func (s *sleepers) Push(x any)   { *s = append(*s, x.(sleeper)) }
@@ -38,7 +37,7 @@ func (s *sleepers) Pop() any {
 	return x
 }
 
-// newVirtual is the clock of so many workers.
+// newVirtual returns a clock for a number of workers, which are all awake.
 func newVirtual(workers int) *virtual { return &virtual{awake: workers} }
 
 func (v *virtual) clock() *Clock {
@@ -57,8 +56,8 @@ func (v *virtual) until(t time.Duration) {
 		v.mu.Unlock()
 		return
 	}
-	s := sleeper{t, v.made, make(chan struct{})}
-	v.made++
+	s := sleeper{t, v.slept, make(chan struct{})}
+	v.slept++
 	heap.Push(&v.waiting, s)
 	v.awake--
 	v.wakeNext()
