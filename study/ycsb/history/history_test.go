@@ -274,6 +274,22 @@ func TestPromises(t *testing.T) {
 	}
 }
 
+// TestUnwrittenValues: linearizability counts keys, every other promise counts reads.
+func TestUnwrittenValues(t *testing.T) {
+	read := history.Op{Key: "k", Kind: history.Read, Outcome: history.Done, Value: 9, Return: 1}
+	again := read
+	again.Call, again.Return = 2, 3
+	for _, f := range history.Judge([]history.Op{read, again}, time.Minute) {
+		want := 2
+		if f.Promise == engine.Linearizable {
+			want = 1
+		}
+		if f.Kept || f.Violations != want {
+			t.Errorf("%s: %d violations, want %d", f.Promise, f.Violations, want)
+		}
+	}
+}
+
 // TestStored checks stored histories of servers whose processes were killed, 40 s each (docs/results/ycsb.md): those
 // that lost acknowledged writes are detected.
 func TestStored(t *testing.T) {
