@@ -28,9 +28,9 @@ func YAML(qs ...*Question) ([]byte, error) {
 
 func (q *Question) yamlForm() *questionYAML {
 	f := &questionYAML{
-		Name: q.Name, Title: q.Title, Untitled: q.Untitled, Changed: q.Changed, Subset: q.Subset, Others: q.MoreSubsets,
+		Name: q.Name, Title: q.Title, Untitled: q.Untitled, Changed: q.Changed, Subset: q.Subset, MoreSubsets: q.MoreSubsets,
 		LineType: q.Type.Name, Where: map[string]stringList{}, Valid: q.Valid.yamlForm(), Init: q.TimeFilter.Init.yamlForm(),
-		Hour: q.TimeFilter.ValidHour, InitHour: q.TimeFilter.InitHour,
+		ValidHour: q.TimeFilter.ValidHour, InitHour: q.TimeFilter.InitHour,
 		Lead: FormatLeads(q.Lead), Mean: q.Mean, Omitted: q.Omitted, Refused: q.Refused, Drawing: newDrawingYAML(q),
 	}
 	if q.Weight > 1 {
