@@ -18,6 +18,7 @@ import (
 // none = those of the drawing.
 func (q *Question) Adapt(before *Question, stats ...string) {
 	var changed []string
+	// compare lists a condition that has changed, and gives the curves of its field the new values.
 	compare := func(field, text string, isSame bool, values []string) {
 		if !isSame {
 			changed = append(changed, text)
@@ -29,14 +30,15 @@ func (q *Question) Adapt(before *Question, stats ...string) {
 		compare(f.String(), text, slices.Equal(q.Header[f], before.Header[f]), q.Header[f])
 	}
 	newHeader := len(changed) > 0
-	times, earlier := &q.TimeFilter, &before.TimeFilter
-	compare("fcst_lead", "fcst_lead="+strings.Join(FormatLeads(q.Lead), ","), slices.Equal(q.Lead, before.Lead), hoursOfLeads(q.Lead))
-	compare("fcst_valid_beg", "other valid times", reflect.DeepEqual(q.Valid, before.Valid), lists.Map(q.Valid.Expand(), formatGroupTime))
-	compare("fcst_init_beg", "other initialization times", reflect.DeepEqual(times.Init, earlier.Init), lists.Map(times.Init.Expand(), formatGroupTime))
-	hours := lists.Map(times.ValidHour, strconv.Itoa)
-	compare("valid_hour", "valid_hour="+strings.Join(hours, ","), slices.Equal(times.ValidHour, earlier.ValidHour), hours)
-	hours = lists.Map(times.InitHour, strconv.Itoa)
-	compare("init_hour", "init_hour="+strings.Join(hours, ","), slices.Equal(times.InitHour, earlier.InitHour), hours)
+	compare("fcst_lead", "fcst_lead="+strings.Join(FormatLeads(q.Lead), ","), slices.Equal(q.Lead, before.Lead),
+		hoursOfLeads(q.Lead))
+	compare("fcst_valid_beg", "other valid times", reflect.DeepEqual(q.Valid, before.Valid), groupTimes(&q.Valid))
+	now, old := &q.TimeFilter, &before.TimeFilter
+	compare("fcst_init_beg", "other initialization times", reflect.DeepEqual(now.Init, old.Init), groupTimes(&now.Init))
+	hours := lists.Map(now.ValidHour, strconv.Itoa)
+	compare("valid_hour", "valid_hour="+strings.Join(hours, ","), slices.Equal(now.ValidHour, old.ValidHour), hours)
+	hours = lists.Map(now.InitHour, strconv.Itoa)
+	compare("init_hour", "init_hour="+strings.Join(hours, ","), slices.Equal(now.InitHour, old.InitHour), hours)
 	newStats := slices.ContainsFunc(stats, func(s string) bool { return !before.hasStat(s) })
 	newLabels := q.pictureName() != before.pictureName() && (q.hasOwnLabels() || before.hasOwnLabels())
 	if len(changed) == 0 && !newStats && !newLabels {
@@ -48,9 +50,8 @@ func (q *Question) Adapt(before *Question, stats ...string) {
 		changed = append(changed, "Barograph's own colors and intervals")
 		d.Styles = nil
 	}
-	changedAgain := func(old string) bool { // by its field or, without one, its text
-		return slices.ContainsFunc(changed, func(text string) bool { return strings.Split(text, "=")[0] == strings.Split(old, "=")[0] })
-	}
+	subject := func(text string) string { return strings.Split(text, "=")[0] } // a field, or all of a text without values
+	changedAgain := func(old string) bool { return slices.Contains(lists.Map(changed, subject), subject(old)) }
 	q.Changed = append(slices.DeleteFunc(slices.Clone(before.Changed), changedAgain), changed...)
 	if q.Untitled = true; q.Drawing == nil {
 		return
@@ -81,6 +82,9 @@ func (q *Question) hasStat(name string) bool {
 	return q.Drawing != nil && slices.ContainsFunc(q.Drawing.Stats, func(s string) bool { return strings.EqualFold(s, name) })
 }
 
+// groupTimes writes times as Group does; nil = they are not a list.
+func groupTimes(t *Times) []string { return lists.Map(t.Expand(), formatGroupTime) }
+
 // hoursOfLeads writes leads as Group does.
 func hoursOfLeads(leads []int32) []string {
 	return lists.Map(leads, func(l int32) string { return strconv.FormatFloat(float64(l)/3600, 'g', -1, 64) })
@@ -96,8 +100,7 @@ func (q *Question) setCurveValues(field string, values []string) {
 	d.Curves, d.Equalize = slices.Clone(d.Curves), slices.Clone(d.Equalize)
 	for i, g := range d.Equalize {
 		if g.Field == field {
-			d.Equalize[i].Values = nil
-			if len(values) > 0 {
+			if d.Equalize[i].Values = nil; len(values) > 0 {
 				d.Equalize[i].Values = [][]string{values}
 			}
 		}

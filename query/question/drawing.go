@@ -81,9 +81,9 @@ type ValueCondition struct {
 }
 
 // Accepts reports whether a number fulfills the condition.
-func (b *ValueCondition) Accepts(v float64) bool {
-	includesEqual := b.Op != "<" && b.Op != ">"
-	return v == b.Value && includesEqual || v < b.Value && b.Op[0] == '<' || v > b.Value && b.Op[0] == '>'
+func (c *ValueCondition) Accepts(v float64) bool {
+	includesEqual := c.Op != "<" && c.Op != ">"
+	return v == c.Value && includesEqual || v < c.Value && c.Op[0] == '<' || v > c.Value && c.Op[0] == '>'
 }
 
 // Derived is a curve that is computed from two others, A and B. A and B have, for each field of

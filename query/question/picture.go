@@ -76,16 +76,16 @@ type derivedYAML struct {
 	Style metviewer.Style `yaml:"style,omitempty"`
 }
 
-func (i *bootstrapYAML) UnmarshalYAML(decode func(any) error) error {
-	if decode(&i.Confidence) == nil {
+func (b *bootstrapYAML) UnmarshalYAML(decode func(any) error) error {
+	if decode(&b.Confidence) == nil {
 		return nil
 	}
 	var given map[string]any
 	if decode(&given) == nil && len(given) > 0 {
-		i.Confidence = DefaultConfidence // if only other keys are given
+		b.Confidence = DefaultConfidence // if only other keys are given
 	}
 	type keys bootstrapYAML
-	return decode((*keys)(i))
+	return decode((*keys)(b))
 }
 
 // groupsYAML is the YAML form of the fields that make curves: one field, several, or fields with their
@@ -275,8 +275,8 @@ func parseValueConditions(t *record.LineType, texts []string) (all []ValueCondit
 }
 
 // String is the form that parseValueConditions reads.
-func (b *ValueCondition) String() string {
-	return b.Column + b.Op + strconv.FormatFloat(b.Value, 'g', -1, 64)
+func (c *ValueCondition) String() string {
+	return c.Column + c.Op + strconv.FormatFloat(c.Value, 'g', -1, 64)
 }
 
 // SetPicture chooses the picture of q by name.
@@ -383,9 +383,9 @@ func newDrawingYAML(q *Question) drawingYAML {
 	if d.Method != DefaultMethod(q.Type) {
 		p.Method = d.Method
 	}
-	usual := Drawing{Method: d.Method}
-	_ = usual.setBootstrap(nil) // never fails: the default is valid
-	if d.Replicates != usual.Replicates || d.Confidence != usual.Confidence || d.Seed != nil {
+	defaults := Drawing{Method: d.Method}
+	_ = defaults.setBootstrap(nil) // never fails: the default is valid
+	if d.Replicates != defaults.Replicates || d.Confidence != defaults.Confidence || d.Seed != nil {
 		p.Interval = &bootstrapYAML{d.Confidence, &d.Replicates, d.Seed}
 	}
 	return p

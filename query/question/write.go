@@ -45,9 +45,9 @@ func (q *Question) yamlForm() *questionYAML {
 		f.Columns = columnNames(q.GroupingColumns())
 		return f
 	}
-	usual := *q
-	usual.SelectColumns()
-	if !slices.Equal(q.Columns, usual.Columns) || !slices.Equal(q.Order, usual.Order) {
+	defaults := *q
+	defaults.SelectColumns()
+	if !slices.Equal(q.Columns, defaults.Columns) || !slices.Equal(q.Order, defaults.Order) {
 		f.Columns, f.OrderBy = columnNames(q.Columns), columnNames(q.Order)
 	}
 	return f

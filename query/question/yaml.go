@@ -57,8 +57,8 @@ type stringList []string
 
 // UnmarshalYAML keeps the text of a value that is not a text in YAML: 0100, which YAML reads as 64, 1.50, True and
 // .inf.
-func (w *stringList) UnmarshalYAML(node ast.Node) error {
-	*w = nil
+func (s *stringList) UnmarshalYAML(node ast.Node) error {
+	*s = nil
 	for _, item := range itemsOf(node) {
 		text := item.GetToken().Value
 		if !slices.Contains([]ast.NodeType{ast.IntegerType, ast.FloatType, ast.BoolType, ast.InfinityType, ast.NanType}, item.Type()) {
@@ -69,7 +69,7 @@ func (w *stringList) UnmarshalYAML(node ast.Node) error {
 		if item.Type() == ast.NullType {
 			return errors.New("a list has an empty value")
 		}
-		*w = append(*w, text)
+		*s = append(*s, text)
 	}
 	return nil
 }
@@ -86,11 +86,11 @@ func itemsOf(node ast.Node) []ast.Node {
 }
 
 // MarshalYAML writes a list of one as a single string.
-func (w stringList) MarshalYAML() (any, error) {
-	if len(w) == 1 {
-		return w[0], nil
+func (s stringList) MarshalYAML() (any, error) {
+	if len(s) == 1 {
+		return s[0], nil
 	}
-	return []string(w), nil
+	return []string(s), nil
 }
 
 type timesYAML struct {
@@ -131,7 +131,7 @@ func Cases() ([]*Question, error) {
 // Limits of a question. Without them, a few bytes of YAML can request gigabytes.
 const (
 	maxText  = 256 << 10 // bytes
-	maxDepth = 16        // lists within lists, or maps within maps, whose brackets or dashes are on one line
+	maxDepth = 16        // nested brackets, or dashes on one line
 	maxTimes = 1_000_000
 	maxLeads = 100_000 // in a range, and before one
 )
