@@ -1,9 +1,8 @@
 // Package parquetfile opens Parquet files of other programs. Every byte of such a file may be wrong.
 //
-// It checks two kinds of values before the library uses them. The library allocates the memory that the
-// length of the footer demands. It also trusts the counts of items in the headers of pages: parquet-go
-// v0.32.0 reads the floating-point numbers of a list beyond the end of a page, two billion of them for
-// seven bytes. The library itself rejects damaged data of a page.
+// Open checks what parquet-go v0.32.0 does not: the length of the footer, for which the library allocates
+// memory, and the header of every page. A header of seven bytes can contain a list of two billion numbers,
+// which the library skips one by one, far beyond the end of the file. The library itself checks the data of a page.
 package parquetfile
 
 import (
@@ -47,15 +46,15 @@ func Open(f *os.File) (file *parquet.File, err error) {
 	return file, nil
 }
 
-// Damaged converts a panic of the library into an error. Readers of a file defer it.
+// Damaged sets *err if the library panics, which means that the file is damaged. Functions that read a file defer it.
 func Damaged(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("the file is damaged: %v", p)
 	}
 }
 
-// checkPageHeaders reads the headers of a column's pages in a row group as the library will, but from a
-// bounded section.
+// checkPageHeaders reads the headers of a column's pages in a row group as the library will, but not beyond the end
+// of the column. A count that exceeds the column therefore is an error.
 func checkPageHeaders(f io.ReaderAt, size int64, c *format.ColumnMetaData) error {
 	position := c.DataPageOffset
 	if c.DictionaryPageOffset != 0 {

@@ -41,7 +41,9 @@ func TestShortFile(t *testing.T) {
 	}
 }
 
-// TestOpen: Open accepts an intact file. A size or count in a damaged file that exceeds the file is an error.
+// TestOpen: Open accepts an intact file. A size or count in a damaged file that exceeds the file is an error. A page's
+// header is in Thrift's compact form: the low half of a byte is the type of a field (5 a number, 8 a text, 9 a list),
+// its number, length or items follow, and a byte 0 ends the header. Numbers are zigzag: \x03 is -2.
 func TestOpen(t *testing.T) {
 	var b bytes.Buffer
 	if err := parquet.Write(&b, []row{{"STNA1", 3.5}, {"STNA1", 3.6}}, parquet.MaxRowsPerRowGroup(1)); err != nil {

@@ -18,37 +18,45 @@ import (
 // none = those of the drawing.
 func (q *Question) Adapt(before *Question, stats ...string) {
 	var changed []string
-	fields := false
-	for f := range record.NumFields {
-		if !slices.Equal(q.Header[f], before.Header[f]) {
-			fields = true
-			changed = append(changed, f.String()+"="+strings.Join(lists.Map(q.Header[f], EscapeItem), ","))
-			q.setCurveValues(f.String(), q.Header[f])
+	// compare lists a condition that has changed, and gives the curves of its field the new values.
+	compare := func(field, text string, isSame bool, values []string) {
+		if !isSame {
+			changed = append(changed, text)
+			q.setCurveValues(field, values)
 		}
 	}
-	if !slices.Equal(q.Lead, before.Lead) {
-		changed = append(changed, "fcst_lead="+strings.Join(FormatLeads(q.Lead), ","))
-		q.setCurveValues("fcst_lead", hoursOfLeads(q.Lead))
+	for f := range record.NumFields {
+		text := f.String() + "=" + strings.Join(lists.Map(q.Header[f], EscapeItem), ",")
+		compare(f.String(), text, slices.Equal(q.Header[f], before.Header[f]), q.Header[f])
 	}
-	if !reflect.DeepEqual(q.Valid, before.Valid) {
-		changed = append(changed, "other valid times")
-		q.setTimeValues()
-	}
+	newHeader := len(changed) > 0
+	compare("fcst_lead", "fcst_lead="+strings.Join(FormatLeads(q.Lead), ","), slices.Equal(q.Lead, before.Lead),
+		hoursOfLeads(q.Lead))
+	compare("fcst_valid_beg", "other valid times", reflect.DeepEqual(q.Valid, before.Valid), groupTimes(&q.Valid))
+	now, old := &q.TimeFilter, &before.TimeFilter
+	compare("fcst_init_beg", "other initialization times", reflect.DeepEqual(now.Init, old.Init), groupTimes(&now.Init))
+	hours := lists.Map(now.ValidHour, strconv.Itoa)
+	compare("valid_hour", "valid_hour="+strings.Join(hours, ","), slices.Equal(now.ValidHour, old.ValidHour), hours)
+	hours = lists.Map(now.InitHour, strconv.Itoa)
+	compare("init_hour", "init_hour="+strings.Join(hours, ","), slices.Equal(now.InitHour, old.InitHour), hours)
 	newStats := slices.ContainsFunc(stats, func(s string) bool { return !before.hasStat(s) })
-	newPicture := q.pictureName() != before.pictureName() && (q.hasOwnLabels() || before.hasOwnLabels())
-	if len(changed) == 0 && !newStats && !newPicture {
+	newLabels := q.pictureName() != before.pictureName() && (q.hasOwnLabels() || before.hasOwnLabels())
+	if len(changed) == 0 && !newStats && !newLabels {
 		return
 	}
 	d := *cmp.Or(q.Drawing, &Drawing{})
 	if before.Drawing != nil && before.Drawing.Styles != nil &&
-		(newStats || newPicture || !reflect.DeepEqual(d.Curves, before.Drawing.Curves)) {
+		(newStats || newLabels || !reflect.DeepEqual(d.Curves, before.Drawing.Curves)) {
 		changed = append(changed, "Barograph's own colors and intervals")
 		d.Styles = nil
 	}
-	if q.Changed, q.Untitled = changed, true; q.Drawing == nil {
+	subject := func(text string) string { return strings.Split(text, "=")[0] } // a field, or all of a text without values
+	changedAgain := func(old string) bool { return slices.Contains(lists.Map(changed, subject), subject(old)) }
+	q.Changed = append(slices.DeleteFunc(slices.Clone(before.Changed), changedAgain), changed...)
+	if q.Untitled = true; q.Drawing == nil {
 		return
 	}
-	if fields || newStats || newPicture {
+	if newHeader || newStats || newLabels {
 		d.XLabel, d.YLabel = "", ""
 	}
 	if q.Drawing = &d; d.Picture == "scorecard" && d.Baseline != "" {
@@ -62,8 +70,8 @@ func scorecardTitle(models []string, baseline string) string {
 	return "Scorecard of " + strings.Join(candidates, ", ") + " against " + baseline
 }
 
-// hasOwnLabels reports whether the picture's axes do not show a statistic over the independent variable. A change from
-// or to such a picture makes labels wrong.
+// hasOwnLabels reports whether the axes of the picture are labeled otherwise than by a statistic and the independent
+// variable. A change from or to such a picture makes the labels wrong that a user wrote.
 func (q *Question) hasOwnLabels() bool {
 	return q.Drawing.ShowsLineType() || q.pictureName() == "revision"
 }
@@ -73,6 +81,9 @@ func (q *Question) pictureName() string { return cmp.Or(q.Drawing, &Drawing{}).P
 func (q *Question) hasStat(name string) bool {
 	return q.Drawing != nil && slices.ContainsFunc(q.Drawing.Stats, func(s string) bool { return strings.EqualFold(s, name) })
 }
+
+// groupTimes writes times as Group does; nil = they are not a list.
+func groupTimes(t *Times) []string { return lists.Map(t.Expand(), formatGroupTime) }
 
 // hoursOfLeads writes leads as Group does.
 func hoursOfLeads(leads []int32) []string {
@@ -89,8 +100,7 @@ func (q *Question) setCurveValues(field string, values []string) {
 	d.Curves, d.Equalize = slices.Clone(d.Curves), slices.Clone(d.Equalize)
 	for i, g := range d.Equalize {
 		if g.Field == field {
-			d.Equalize[i].Values = nil
-			if len(values) > 0 {
+			if d.Equalize[i].Values = nil; len(values) > 0 {
 				d.Equalize[i].Values = [][]string{values}
 			}
 		}
@@ -139,21 +149,8 @@ func (q *Question) remapDerived(all []Derived, i int, old Group, newIndex []int)
 	return out
 }
 
-// setTimeValues replaces the values of curves by valid time with the question's valid times.
-func (q *Question) setTimeValues() {
-	for _, g := range cmp.Or(q.Drawing, &Drawing{}).Curves {
-		if g.Field == "fcst_valid_beg" {
-			var values []string
-			if q.Valid.IsDiscrete() {
-				values = lists.Map(q.Valid.Expand(), formatGroupTime)
-			}
-			q.setCurveValues(g.Field, values)
-		}
-	}
-}
-
-// RenameChanged names questions after their conditions if Adapt found a change in one of them. Otherwise it changes no
-// name. The names serve as file names.
+// RenameChanged names several questions after their variables and line types if Adapt found a change in one of them,
+// because the old names contain the old variables. The names serve as file names. A single question keeps its name.
 func RenameChanged(qs []*Question) {
 	if slices.ContainsFunc(qs, func(q *Question) bool { return len(q.Changed) > 0 }) {
 		assignNames("", qs)

@@ -14,8 +14,8 @@ type TimeFilter struct {
 }
 
 // AcceptsAll reports whether the filter accepts every time.
-func (c *TimeFilter) AcceptsAll() bool {
-	return c.Init.IsAll() && len(c.ValidHour) == 0 && len(c.InitHour) == 0
+func (f *TimeFilter) AcceptsAll() bool {
+	return f.Init.IsAll() && len(f.ValidHour) == 0 && len(f.InitHour) == 0
 }
 
 // HourOf is the hour of the day of t, as METviewer's HOUR() computes it: 6 from 06:00:00 to
@@ -23,27 +23,27 @@ func (c *TimeFilter) AcceptsAll() bool {
 func HourOf(t int64) int { return int((t%86400 + 86400) % 86400 / 3600) }
 
 // Accepts reports whether the filter accepts a record of this valid time and lead.
-func (c *TimeFilter) Accepts(valid int64, lead int32) bool {
+func (f *TimeFilter) Accepts(valid int64, lead int32) bool {
 	init := valid - int64(lead)
-	return c.AcceptsValid(valid) &&
-		(len(c.InitHour) == 0 || slices.Contains(c.InitHour, HourOf(init))) &&
-		(c.Init.IsAll() || c.Init.Contains(init))
+	return f.AcceptsValid(valid) &&
+		(len(f.InitHour) == 0 || slices.Contains(f.InitHour, HourOf(init))) &&
+		(f.Init.IsAll() || f.Init.Contains(init))
 }
 
 // AcceptsValid reports whether the filter accepts records of this valid time with some lead.
-func (c *TimeFilter) AcceptsValid(valid int64) bool {
-	return len(c.ValidHour) == 0 || slices.Contains(c.ValidHour, HourOf(valid))
+func (f *TimeFilter) AcceptsValid(valid int64) bool {
+	return len(f.ValidHour) == 0 || slices.Contains(f.ValidHour, HourOf(valid))
 }
 
 // check returns the first invalid field with an error.
-func (c *TimeFilter) check() (field string, err error) {
-	if err := c.Init.Check(); err != nil {
+func (f *TimeFilter) check() (field string, err error) {
+	if err := f.Init.Check(); err != nil {
 		return "fcst_init_beg", err
 	}
-	if err := checkHours(c.ValidHour); err != nil {
+	if err := checkHours(f.ValidHour); err != nil {
 		return "valid_hour", err
 	}
-	return "init_hour", checkHours(c.InitHour)
+	return "init_hour", checkHours(f.InitHour)
 }
 
 func checkHours(hs []int) error {

@@ -114,7 +114,7 @@ func TestValuesKeepTheirText(t *testing.T) {
 	}
 }
 
-// A changed condition keeps only curves of its own values. Values differ by their letter case.
+// A changed condition keeps only curves of its own values. GFS and gfs are two values.
 func TestAdaptComparesValuesExactly(t *testing.T) {
 	q, err := parsed("series: {model: [gfs, ecm]}")
 	if err != nil {

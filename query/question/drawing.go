@@ -13,7 +13,7 @@ type Drawing struct {
 	Stats       []string // METviewer's names; none = the picture shows the line type, or there is no picture
 	Picture     string   // box, roc …, see LineTypesOfPictures; "" = curves
 	RightAxis   bool     // drawn against the right axis of the previous question's picture
-	FromColumns bool     // read the statistics from columns of the line type (CNT, CTS …) instead of computing them
+	FromColumns bool     // finished statistics: read from columns of the line type (CNT, CTS …), not computed
 	Axis        string   // the independent variable: fcst_lead, fcst_lev, valid_hour …; "" = default of the answer
 	Curves      []Group  // the fields whose values make curves; none = default of the answer
 	Method      string   // overall: aggregate the partial sums; mean, median, sum: combine the records' statistics
@@ -25,9 +25,9 @@ type Drawing struct {
 	// Block is the number of consecutive records that the bootstrap draws together. 0 = the square root of the number of
 	// all records.
 	Block int
-	// Styles are those of the curves that are not derived: of each of Stats, the curves of all combinations of Curves, whose
-	// first field changes slowest. Without a value, Barograph chooses the property. plot_ci is none, std, met_prm, met_boot
-	// or boot; without a value, it is boot if there are replicates.
+	// Styles has one item for each curve that is not derived, in the order of the curves: the first statistic with each
+	// combination of values of Curves, then the second statistic …. In the combinations, the first field changes slowest.
+	// Barograph chooses a property that a style lacks; plot_ci, the interval, is then boot if there are replicates.
 	Styles     []metviewer.Style
 	NoVIF      bool // no variance inflation factor: the standard error of a median ignores autocorrelation
 	EventEqual bool // use only cases (valid time and lead) that every curve has
@@ -50,6 +50,18 @@ type Drawing struct {
 	Ticks          []metviewer.Tick // of the axis, whose values are written as Group does; none = Barograph chooses them
 }
 
+// numCurves is the number of curves that are not derived. A picture of a line type has curves of one kind.
+func (d *Drawing) numCurves() int {
+	n := len(d.Stats)
+	if d.ShowsLineType() {
+		n = 1
+	}
+	for _, g := range d.Curves {
+		n *= max(len(g.Values), 1)
+	}
+	return n
+}
+
 // Tick returns the tick of a value of the axis, whose label is never empty.
 func (d *Drawing) Tick(value string) metviewer.Tick {
 	for _, t := range d.Ticks {
@@ -69,18 +81,9 @@ type ValueCondition struct {
 }
 
 // Accepts reports whether a number fulfills the condition.
-func (b *ValueCondition) Accepts(v float64) bool {
-	switch b.Op {
-	case "<":
-		return v < b.Value
-	case "<=":
-		return v <= b.Value
-	case ">":
-		return v > b.Value
-	case ">=":
-		return v >= b.Value
-	}
-	return v == b.Value
+func (c *ValueCondition) Accepts(v float64) bool {
+	includesEqual := c.Op != "<" && c.Op != ">"
+	return v == c.Value && includesEqual || v < c.Value && c.Op[0] == '<' || v > c.Value && c.Op[0] == '>'
 }
 
 // Derived is a curve that is computed from two others, A and B. A and B have, for each field of

@@ -152,11 +152,7 @@ func randomOf(r *rand.Rand) *Question {
 	}
 	if t.Name == "SL1L2" && r.IntN(4) > 0 {
 		q.Drawing = randomDrawing(r)
-		for _, g := range q.Drawing.Curves { // the question includes the values of series
-			if err := q.addSeriesCondition(g); err != nil {
-				panic(err)
-			}
-		}
+		q.addSeriesConditions(q.Drawing.Curves)
 	}
 	if q.SelectColumns(); r.IntN(2) == 0 {
 		q.Columns, _ = Columns(t, "total", "model", "fcst_lead")

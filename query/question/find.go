@@ -22,7 +22,8 @@ func Find(name string) (*Question, error) {
 	}
 	if len(qs) > 1 {
 		problem := "contains " + strconv.Itoa(len(qs)) + " questions"
-		return nil, &fault.Error{File: name, Problem: problem, Cure: "choose one: " + name + "#" + qs[0].Name}
+		first := strings.TrimPrefix(name+"#"+qs[0].Name, NOAA+"#") // a case is in no file
+		return nil, &fault.Error{File: name, Problem: problem, Cure: "choose one, such as " + first}
 	}
 	return qs[0], nil
 }

@@ -59,6 +59,7 @@ func ReadMix(path string) ([]*Question, []string, error) {
 
 func (m *mixReader) read(path string) error {
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
+		// The separator at the end makes WalkDir read a folder behind a symbolic link.
 		return filepath.WalkDir(path+string(filepath.Separator), func(file string, d fs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() && filepath.Ext(file) == ".xml" {
 				m.addPlot(file)

@@ -80,10 +80,6 @@ func EscapeItem(item string) string { return strings.NewReplacer(`\`, `\\`, ",",
 // SetValidTimes replaces the valid times of q by one time, a list "a,b,c", or a range "first..last"
 // with an optional step "/6h". "all" removes the condition.
 func (q *Question) SetValidTimes(text string) error {
-	if text == "all" {
-		q.Valid = Times{}
-		return nil
-	}
 	valid, err := parseTimesText(text).parse()
 	if err != nil {
 		return err
@@ -95,12 +91,12 @@ func (q *Question) SetValidTimes(text string) error {
 	return nil
 }
 
-// parseTimesText splits one time, a list "a,b,c", or a range "first..last/6h" into its parts.
+// parseTimesText splits one time, a list "a,b,c", or a range "first..last/6h" into its parts. "all" has none.
 func parseTimesText(text string) (t timesYAML) {
 	if first, rest, ok := strings.Cut(text, ".."); ok {
 		t.First = first
 		t.Last, t.Step, _ = strings.Cut(rest, "/")
-	} else {
+	} else if text != "all" {
 		t.List = strings.Split(text, ",")
 	}
 	return t

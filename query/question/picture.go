@@ -21,10 +21,10 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// drawingYAML is the YAML form of a Drawing.
+// drawingYAML is the YAML form of a Drawing. Its fields have the names of the Drawing's, its keys partly others.
 type drawingYAML struct {
 	Picture            string            `yaml:"picture,omitempty"`
-	Right              bool              `yaml:"right,omitempty"`
+	RightAxis          bool              `yaml:"right,omitempty"`
 	Stat               stringList        `yaml:"stat,flow,omitempty"`
 	Axis               string            `yaml:"axis,omitempty"`
 	Series             groupsYAML        `yaml:"series,flow,omitempty"`
@@ -38,7 +38,7 @@ type drawingYAML struct {
 	EventEqual         bool              `yaml:"event_equal,omitempty"`
 	Equalize           groupsYAML        `yaml:"equalize,flow,omitempty"`
 	EqualizeAcrossAxis bool              `yaml:"equal_places,omitempty"`
-	Minus              string            `yaml:"minus,omitempty"`
+	Baseline           string            `yaml:"minus,omitempty"`
 	Derived            []derivedYAML     `yaml:"derived,omitempty"`
 	Styles             []metviewer.Style `yaml:"styles,omitempty"`
 	EquivalenceLow     *float64          `yaml:"eqbound_low,omitempty"`
@@ -76,16 +76,16 @@ type derivedYAML struct {
 	Style metviewer.Style `yaml:"style,omitempty"`
 }
 
-func (i *bootstrapYAML) UnmarshalYAML(decode func(any) error) error {
-	if decode(&i.Confidence) == nil {
+func (b *bootstrapYAML) UnmarshalYAML(decode func(any) error) error {
+	if decode(&b.Confidence) == nil {
 		return nil
 	}
 	var given map[string]any
 	if decode(&given) == nil && len(given) > 0 {
-		i.Confidence = DefaultConfidence // if only other keys are given
+		b.Confidence = DefaultConfidence // if only other keys are given
 	}
 	type keys bootstrapYAML
-	return decode((*keys)(i))
+	return decode((*keys)(b))
 }
 
 // groupsYAML is the YAML form of the fields that make curves: one field, several, or fields with their
@@ -148,9 +148,9 @@ func (p *drawingYAML) drawing(q *Question) (*Drawing, error) {
 		return nil, err
 	}
 	d := &Drawing{
-		Picture: p.Picture, RightAxis: p.Right, Axis: p.Axis, Curves: p.Series, Method: p.Method, BootCI: p.BootCI,
+		Picture: p.Picture, RightAxis: p.RightAxis, Axis: p.Axis, Curves: p.Series, Method: p.Method, BootCI: p.BootCI,
 		Block: p.Block, NoVIF: p.NoVIF, EventEqual: p.EventEqual, Equalize: p.Equalize,
-		EqualizeAcrossAxis: p.EqualizeAcrossAxis, Baseline: p.Minus, Styles: p.Styles,
+		EqualizeAcrossAxis: p.EqualizeAcrossAxis, Baseline: p.Baseline, Styles: p.Styles,
 		EquivalenceBounds: [2]*float64{p.EquivalenceLow, p.EquivalenceHigh}, XLabel: p.XLabel, YLabel: p.YLabel, Ticks: p.Ticks,
 	}
 	switch {
@@ -160,33 +160,28 @@ func (p *drawingYAML) drawing(q *Question) (*Drawing, error) {
 	default:
 		d.Stats = p.Stat
 	}
-	if slices.ContainsFunc(d.Ticks, func(t metviewer.Tick) bool { return t.Position != nil && !(math.Abs(*t.Position) <= math.MaxFloat64) }) {
+	if slices.ContainsFunc(d.Ticks, func(t metviewer.Tick) bool {
+		return t.Position != nil && (math.IsNaN(*t.Position) || math.IsInf(*t.Position, 0))
+	}) {
 		return nil, &fault.Error{Setting: "ticks", Problem: "have a position that is not a number", Cure: "write the position on the axis, e.g. 2"}
 	}
-	curves := len(d.Stats)
-	for _, g := range d.Curves {
-		curves *= max(len(g.Values), 1)
-	}
-	for i := range max(curves, len(p.PlotCI)) * min(len(p.PlotCI), 1) {
-		d.Styles = append(d.Styles, metviewer.Style{"plot_ci": p.PlotCI[i%len(p.PlotCI)]})
+	if n := len(p.PlotCI); n > 0 {
+		for i := range max(d.numCurves(), n) {
+			d.Styles = append(d.Styles, metviewer.Style{"plot_ci": p.PlotCI[i%n]})
+		}
 	}
 	for i := range d.Styles {
 		if len(d.Styles[i]) == 0 {
-			d.Styles[i] = nil // as FromPlots makes it
+			d.Styles[i] = nil // FromPlots, too, represents a style without properties by nil
 		}
 		if err := d.Styles[i].Check(); err != nil {
 			return nil, err
 		}
 	}
-	for _, s := range d.Stats {
-		if !isStat(q, s) {
-			return nil, fault.Unknown("stat of "+q.Type.Name, s, statsOf(q.Type))
-		}
+	if err := d.checkNames(q); err != nil {
+		return nil, err
 	}
 	d.FromColumns = p.FromColumns || len(d.Stats) > 0 && isOnlyInColumn(q.Type, d.Stats[0])
-	if p.Axis != "" && !isAxis(p.Axis) {
-		return nil, fault.Unknown("axis", p.Axis, axes)
-	}
 	methods := []string{"overall", "mean", "median", "sum"}
 	if IsDefaultStatFromColumn(q.Type) {
 		methods = methods[1:]
@@ -194,11 +189,7 @@ func (p *drawingYAML) drawing(q *Question) (*Drawing, error) {
 	if d.Method = cmp.Or(p.Method, DefaultMethod(q.Type)); !slices.Contains(methods, d.Method) {
 		return nil, fault.Unknown("method of "+q.Type.Name, p.Method, methods)
 	}
-	for _, g := range p.Series {
-		if err := q.addSeriesCondition(g); err != nil {
-			return nil, err
-		}
-	}
+	q.addSeriesConditions(d.Curves)
 	var err error
 	if d.Derived, err = p.derivedCurves(q, d); err != nil {
 		return nil, err
@@ -207,6 +198,24 @@ func (p *drawingYAML) drawing(q *Question) (*Drawing, error) {
 		return nil, err
 	}
 	return d, d.setBootstrap(p.Interval)
+}
+
+// checkNames returns an error for a statistic, an axis or a field of curves that q cannot have.
+func (d *Drawing) checkNames(q *Question) error {
+	for _, s := range d.Stats {
+		if !isStat(q, s) {
+			return fault.Unknown("stat of "+q.Type.Name, s, statsOf(q.Type))
+		}
+	}
+	if d.Axis != "" && !isAxis(d.Axis) {
+		return fault.Unknown("axis", d.Axis, axes)
+	}
+	for _, g := range d.Curves {
+		if !isKnownField(g.Field) {
+			return fault.Unknown("series", g.Field, append(fieldNames(), groupFields...))
+		}
+	}
+	return nil
 }
 
 // derivedCurves reads the derived curves and checks that their sides are curves.
@@ -266,8 +275,8 @@ func parseValueConditions(t *record.LineType, texts []string) (all []ValueCondit
 }
 
 // String is the form that parseValueConditions reads.
-func (b *ValueCondition) String() string {
-	return b.Column + b.Op + strconv.FormatFloat(b.Value, 'g', -1, 64)
+func (c *ValueCondition) String() string {
+	return c.Column + c.Op + strconv.FormatFloat(c.Value, 'g', -1, 64)
 }
 
 // SetPicture chooses the picture of q by name.
@@ -315,16 +324,13 @@ func DefaultMethod(t *record.LineType) string {
 	return map[bool]string{true: "median", false: "overall"}[IsDefaultStatFromColumn(t)]
 }
 
-// addSeriesCondition restricts q to the values of a series, unless q has a condition on that field.
-func (q *Question) addSeriesCondition(g Group) error {
-	f, ok := record.FieldByName(g.Field)
-	if !ok && !slices.Contains(groupFields, g.Field) {
-		return fault.Unknown("series", g.Field, append(fieldNames(), groupFields...))
+// addSeriesConditions restricts q to the values of its curves, except for fields on which q has a condition.
+func (q *Question) addSeriesConditions(curves []Group) {
+	for _, g := range curves {
+		if f, ok := record.FieldByName(g.Field); ok && len(q.Header[f]) == 0 {
+			q.Header[f] = Unique(slices.Concat(g.Values...))
+		}
 	}
-	if ok && len(q.Header[f]) == 0 {
-		q.Header[f] = Unique(slices.Concat(g.Values...))
-	}
-	return nil
 }
 
 // setBootstrap sets the bootstrap; nil = the default. Only the method overall resamples.
@@ -361,9 +367,9 @@ func newDrawingYAML(q *Question) drawingYAML {
 		return drawingYAML{}
 	}
 	p := drawingYAML{
-		Picture: d.Picture, Right: d.RightAxis, Stat: d.Stats, Axis: d.Axis, Series: d.Curves, BootCI: d.BootCI,
+		Picture: d.Picture, RightAxis: d.RightAxis, Stat: d.Stats, Axis: d.Axis, Series: d.Curves, BootCI: d.BootCI,
 		Block: d.Block, NoVIF: d.NoVIF, EventEqual: d.EventEqual, Equalize: d.Equalize,
-		EqualizeAcrossAxis: d.EqualizeAcrossAxis, Minus: d.Baseline, Styles: d.Styles,
+		EqualizeAcrossAxis: d.EqualizeAcrossAxis, Baseline: d.Baseline, Styles: d.Styles,
 		EquivalenceLow: d.EquivalenceBounds[0], EquivalenceHigh: d.EquivalenceBounds[1], XLabel: d.XLabel, YLabel: d.YLabel, Ticks: d.Ticks,
 	}
 	p.Derived = lists.Map(d.Derived, func(c Derived) derivedYAML {
@@ -377,9 +383,9 @@ func newDrawingYAML(q *Question) drawingYAML {
 	if d.Method != DefaultMethod(q.Type) {
 		p.Method = d.Method
 	}
-	usual := Drawing{Method: d.Method}
-	_ = usual.setBootstrap(nil) // never fails: the default is valid
-	if d.Replicates != usual.Replicates || d.Confidence != usual.Confidence || d.Seed != nil {
+	defaults := Drawing{Method: d.Method}
+	_ = defaults.setBootstrap(nil) // never fails: the default is valid
+	if d.Replicates != defaults.Replicates || d.Confidence != defaults.Confidence || d.Seed != nil {
 		p.Interval = &bootstrapYAML{d.Confidence, &d.Replicates, d.Seed}
 	}
 	return p

@@ -35,49 +35,58 @@ func FromPlotFile(file string) (qs []*Question, notes []string, err error) {
 // values, dependent variable, axis and line type. It omits a plot if a property that selects its records is not
 // supported. It omits only the property if that concerns the appearance. The notes list both, with their lines.
 func FromPlots(spec *metviewer.PlotSpec) (qs []*Question, notes []string) {
-	base := strings.TrimSuffix(path.Base(spec.File), path.Ext(spec.File))
-	var omitted []string
+	var omittedPlots []string // what was omitted from plots that have no question
 	for i := range spec.Plots {
-		p := &spec.Plots[i]
-		notes = append(notes, lists.Map(p.Unsupported, metviewer.Remark.String)...)
-		all, complete := combinations(p.Fix)
-		parsedTimes, refused := map[*string]Times{}, refusals{}
-		var ofPlot []*Question
-		hasVariable := false
-		if !complete {
-			omitted = append(omitted, fmt.Sprintf("line %d: plot_fix: specifies more than %d plots; the others are omitted", p.Line, maxPlots))
-		}
-		for _, fixed := range all {
-			deps := dependentVariables(p, fixed)
-			hasVariable = hasVariable || len(deps) > 0
-			for _, d := range deps {
-				newQuestions, newNotes, newOmitted := questionsOf(p, fixed, d, parsedTimes, refused)
-				ofPlot, notes, omitted = append(ofPlot, newQuestions...), append(notes, newNotes...), append(omitted, newOmitted...)
-			}
-		}
-		if !hasVariable {
-			omitted = append(omitted, fmt.Sprintf("line %d: dep: the plot has no dependent variable; performance and ens_ss need fcst_var in plot_fix", p.Line))
-		}
-		notes = append(notes, omitted...)
+		ofPlot, newNotes, omitted := questionsOfPlot(&spec.Plots[i])
+		notes = append(notes, newNotes...)
 		if len(ofPlot) > 0 {
-			texts := refused.list(p)
-			notes = append(notes, texts...)
-			for _, q := range ofPlot {
-				q.Refused, q.Omitted, omitted = texts, Unique(omitted), nil
-			}
+			ofPlot[0].Omitted = Unique(omitted)
+		} else {
+			omittedPlots = append(omittedPlots, omitted...)
 		}
 		qs = append(qs, ofPlot...)
 	}
-	if len(qs) > 0 { // the rest was omitted from plots that have no question
-		qs[0].Omitted = Unique(append(qs[0].Omitted, omitted...))
+	if len(qs) > 0 {
+		qs[0].Omitted = Unique(append(qs[0].Omitted, omittedPlots...))
 	}
 	for _, q := range qs {
 		if len(spec.Databases) > 0 {
 			q.Subset, q.MoreSubsets = spec.Databases[0], spec.Databases[1:]
 		}
 	}
-	assignNames(base, qs)
+	assignNames(strings.TrimSuffix(path.Base(spec.File), path.Ext(spec.File)), qs)
 	return qs, Unique(notes)
+}
+
+// questionsOfPlot returns the questions of one plot. omitted lists what no question requests; the notes contain it, too.
+func questionsOfPlot(p *metviewer.Plot) (qs []*Question, notes, omitted []string) {
+	notes = lists.Map(p.Unsupported, metviewer.Remark.String)
+	all, complete := combinations(p.Fix)
+	parsedTimes, refused := map[*string]Times{}, refusals{}
+	hasVariable := false
+	if !complete {
+		omitted = append(omitted, fmt.Sprintf("line %d: plot_fix: specifies more than %d plots; the others are omitted", p.Line, maxPlots))
+	}
+	for _, fixed := range all {
+		deps := dependentVariables(p, fixed)
+		hasVariable = hasVariable || len(deps) > 0
+		for _, d := range deps {
+			newQuestions, newNotes, newOmitted := questionsOf(p, fixed, d, parsedTimes, refused)
+			qs, notes, omitted = append(qs, newQuestions...), append(notes, newNotes...), append(omitted, newOmitted...)
+		}
+	}
+	if !hasVariable {
+		omitted = append(omitted, fmt.Sprintf("line %d: dep: the plot has no dependent variable; performance and ens_ss need fcst_var in plot_fix", p.Line))
+	}
+	notes = append(notes, omitted...)
+	if len(qs) > 0 {
+		texts := refused.list(p)
+		notes = append(notes, texts...)
+		for _, q := range qs {
+			q.Refused = texts
+		}
+	}
+	return qs, notes, omitted
 }
 
 // Unique removes repeated texts and keeps the order.
@@ -99,8 +108,8 @@ func JoinName(parts ...string) string {
 	return invalidInName.ReplaceAllString(strings.ToLower(strings.Join(parts, "_")), "_")
 }
 
-// assignNames names the questions after their file. A single question has the file's name; several
-// also have a variable and, if necessary, a number.
+// assignNames names questions. A single question gets the name of its file, or keeps its own if base is "". Several
+// questions get base, if any, their variable, their line type and, if necessary, a number.
 func assignNames(base string, qs []*Question) {
 	base = invalidInName.ReplaceAllString(base, "_")
 	if len(qs) == 1 {
@@ -252,10 +261,11 @@ func questionsOf(
 
 // setStyles gives the curves of a plot's dependent variable their styles.
 func (q *Question) setStyles(p *metviewer.Plot, d *metviewer.Dep) (notes []string) {
-	if p.Styles == nil || q.Drawing.Picture == "contour" { // METviewer's has one style, which it does not draw
+	if p.Styles == nil || q.Drawing.Picture == "contour" { // METviewer does not use the style of a contour plot
 		return nil
 	}
-	if q.Drawing.Styles = p.Styles; !q.Drawing.ShowsLineType() { // whose templates number only the series
+	q.Drawing.Styles = p.Styles // the template of a line type has one for each series; other plots also for each statistic
+	if !q.Drawing.ShowsLineType() {
 		q.Drawing.Styles = nil
 		for _, name := range q.Drawing.Stats {
 			first, n := slices.Index(d.Stats, name), len(d.Styles)/len(d.Stats)
@@ -273,7 +283,6 @@ func (q *Question) setStyles(p *metviewer.Plot, d *metviewer.Dep) (notes []strin
 // selects only these. Rows are ordered by time.
 func (q *Question) SelectColumns() {
 	d := cmp.Or(q.Drawing, &Drawing{})
-	q.Columns = nil
 	names := []string{"fcst_valid_beg", "fcst_init_beg", "fcst_lead"}
 	for f := range record.NumFields {
 		makesCurves := slices.ContainsFunc(d.Curves, func(g Group) bool { return g.Field == f.String() })
@@ -286,8 +295,8 @@ func (q *Question) SelectColumns() {
 	for _, name := range d.Stats {
 		if s, err := stat.Finished(name); err == nil && d.FromColumns {
 			needed, objects = append(needed, s.Needs...), objects || s.ValuesFunc != nil
-			for _, kind := range "nb" {
-				if low, high, ok := s.Limits(byte(kind)); ok {
+			for _, kind := range []byte{'n', 'b'} { // normal limits and bootstrap limits
+				if low, high, ok := s.Limits(kind); ok {
 					needed = append(needed, low, high)
 				}
 			}
@@ -303,10 +312,6 @@ func (q *Question) SelectColumns() {
 	if q.Type.Group != nil && !d.FromColumns {
 		names = append(names, q.Type.Group.Fields...)
 	}
-	for _, name := range names {
-		if c, err := ColumnByName(q.Type, name); err == nil {
-			q.Columns = append(q.Columns, c)
-		}
-	}
+	q.Columns, _ = Columns(q.Type, names...) // never fails: these are fields, times and columns of the type
 	q.Order = slices.Clone(q.Columns[:2])
 }

@@ -45,7 +45,7 @@ const (
 	byLead = `<indep name="fcst_lead"/>`
 )
 
-// TestPlotLeads: METviewer's two codings.
+// TestPlotLeads: METviewer's tables have leads as [H]HHMMSS or as hours.
 func TestPlotLeads(t *testing.T) {
 	const h = 3600
 	for _, c := range []struct {
@@ -79,9 +79,9 @@ func TestNetCDFLevel(t *testing.T) {
 	}
 }
 
-// TestPlotsThatAreLeftOut: a property that selects records and that no question can have omits the plot, and a note names
-// it with its line.
-func TestPlotsThatAreLeftOut(t *testing.T) {
+// TestOmittedPlots: if a property selects records in a way that no question can express, the plot is omitted, and a note
+// names the property with its line.
+func TestOmittedPlots(t *testing.T) {
 	fix := func(field, set string) string {
 		return rmse + byLead + "<plot_fix>\n<field name=\"" + field + "\"><set>" + set + "</set></field></plot_fix>"
 	}
@@ -166,7 +166,8 @@ func TestFindAll(t *testing.T) {
 	}
 }
 
-func TestClock(t *testing.T) {
+// TestTimeFilter: a filter accepts hours of the valid and of the initialization time, and initialization times.
+func TestTimeFilter(t *testing.T) {
 	const day, h = 86400, 3600
 	for _, c := range []struct {
 		clock       TimeFilter
@@ -183,7 +184,7 @@ func TestClock(t *testing.T) {
 		{TimeFilter{Init: Times{First: day, Last: 2 * day}}, 5 * day, 24 * h, false},
 	} {
 		if got := c.clock.Accepts(c.valid, int32(c.lead)); got != c.want {
-			t.Errorf("%+v admits %d, %d: %v", c.clock, c.valid, c.lead, got)
+			t.Errorf("%+v accepts %d, %d: %v", c.clock, c.valid, c.lead, got)
 		}
 	}
 	base := "name: x\nline_type: SL1L2\ncolumns: [fbar]\n"

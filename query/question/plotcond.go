@@ -17,9 +17,14 @@ import (
 // equal to a value, IN a list or BETWEEN two values; times and hours before or after a value. Conditions are
 // joined by AND; several on one field may be joined by OR in brackets.
 var (
-	conditionPattern = regexp.MustCompile("(?is)^\\(*(?:BINARY\\s+)?(?:(HOUR|UNIX_TIMESTAMP)\\s*\\(\\s*)?(?:\\w+\\.)?`?([a-z_]+)`?\\s*\\)?(%\\(24\\*3600\\)/3600)?\\s*([<>]?=|[<>]|IN\\s*\\(|BETWEEN\\s)\\s*(.*?)\\)*$")
-	literalPattern   = regexp.MustCompile(`^\s*(?:'((?:[^']|'')*)'|"([^"]*)"|(-?[0-9.]+))\s*(,|(?i:AND)\s)?`)
-	orPattern        = regexp.MustCompile(`(?i)\s+OR\s+`)
+	conditionPattern = regexp.MustCompile(`(?is)^\(*(?:BINARY\s+)?` +
+		`(?:(HOUR|UNIX_TIMESTAMP)\s*\(\s*)?` + // group 1: a function of the field
+		"(?:\\w+\\.)?`?([a-z_]+)`?\\s*\\)?" + // 2: the field, without its table
+		`(%\(24\*3600\)/3600)?\s*` + // 3: the hour of the day of a UNIX_TIMESTAMP
+		`([<>]?=|[<>]|IN\s*\(|BETWEEN\s)\s*` + // 4: the operator
+		`(.*?)\)*$`) // 5: the values
+	literalPattern = regexp.MustCompile(`^\s*(?:'((?:[^']|'')*)'|"([^"]*)"|(-?[0-9.]+))\s*(,|(?i:AND)\s)?`)
+	orPattern      = regexp.MustCompile(`(?i)\s+OR\s+`)
 )
 
 // parseConditions reads the plot's condition. If a term is not supported, it sets b.unsupported, and the plot is
@@ -93,7 +98,7 @@ func (b *builder) addValueCondition(text string) bool {
 func stripBrackets(text string) (inner string, ok bool) {
 	depth := 0
 	for i, c := range text {
-		depth += strings.Count("(", string(c)) - strings.Count(")", string(c))
+		depth += map[rune]int{'(': 1, ')': -1}[c]
 		if depth == 0 {
 			return strings.TrimSuffix(text[min(i, 1):], ")"), i > 0 && i == len(text)-1
 		}

@@ -1,10 +1,10 @@
 package question
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/barograph/barograph/formats/metviewer"
@@ -13,28 +13,26 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// refusals maps each derived curve of a plot (axis, index) to the reason why no question computes it;
-// "" = a question does.
-type refusals map[[2]int]string
+// refusals maps each derived curve of a plot (axis, index) to the reason why no question computes it; nil = a question
+// does.
+type refusals map[[2]int]error
 
 // list lists the derived curves of a plot that none of its questions computes.
 func (r refusals) list(p *metviewer.Plot) (out []string) {
 	for axis, all := range p.Derived {
 		for i, d := range all {
 			why, known := r[[2]int{axis, i}]
-			if known && why == "" {
+			if known && why == nil {
 				continue
 			}
-			if why == "" {
-				why = "the plot has no curves on this axis"
-			}
-			out = append(out, fmt.Sprintf("line %d: listDiffSeries%d: %s: %s", d.Line, axis+1, stat.Operation(d.Op).Name(d.A, d.B), why))
+			why = cmp.Or(why, errors.New("the plot has no curves on this axis"))
+			out = append(out, fmt.Sprintf("line %d: listDiffSeries%d: %s: %v", d.Line, axis+1, stat.Operation(d.Op).Name(d.A, d.B), why))
 		}
 	}
 	return Unique(out)
 }
 
-const noCurve = " is not a curve of this axis"
+var errNoCurve = errors.New("is not a curve of this axis")
 
 // derivedSide is one of the two curves from which a derived curve is computed.
 type derivedSide struct {
@@ -49,10 +47,10 @@ func (b *builder) addDerivedCurves() {
 	for i, d := range b.p.Derived[axis] {
 		at := [2]int{axis, i}
 		before, known := b.refusals[at]
-		if known && before == "" && !b.hasBothSides(d) {
+		if known && before == nil && !b.hasBothSides(d) {
 			continue // another question of the plot computes it
 		}
-		if why := b.addDerivedCurve(d); !known || !strings.HasSuffix(why, noCurve) { // any other reason is more specific
+		if why := b.addDerivedCurve(d); !known || !errors.Is(why, errNoCurve) { // any other reason is more specific
 			b.refusals[at] = why
 		}
 	}
@@ -66,37 +64,37 @@ func (b *builder) hasBothSides(d metviewer.Derived) bool {
 }
 
 // addDerivedCurve adds a derived curve, or returns the reason why it cannot be computed.
-func (b *builder) addDerivedCurve(d metviewer.Derived) (why string) {
+func (b *builder) addDerivedCurve(d metviewer.Derived) (why error) {
 	if !slices.Contains(stat.Operations(), d.Op) {
-		return "the operation does not exist" + fault.Meant(d.Op, stat.Operations())
+		return errors.New("the operation does not exist" + fault.Meant(d.Op, stat.Operations()))
 	}
 	one, err := b.findSide(d.A)
 	if err != nil {
-		return err.Error()
+		return err
 	}
 	other, err := b.findSide(d.B)
 	op, drawing := stat.Operation(d.Op), b.q.Drawing
 	_, objects := b.q.Type.Column("object_id")
 	switch {
 	case err != nil:
-		return err.Error()
+		return err
 	case one.lineType != other.lineType:
-		return fmt.Sprintf("%s comes from %s lines and %s from %s lines, which have no common cases",
+		return fmt.Errorf("%s comes from %s lines and %s from %s lines, which have no common cases",
 			one.stat, one.lineType.Name, other.stat, other.lineType.Name)
 	case objects:
-		return "objects have no cases to pair"
+		return errors.New("objects have no cases to pair")
 	case drawing.ShowsLineType() || drawing.Picture == "revision":
-		return "the template " + b.p.Template + " draws no derived curves"
+		return errors.New("the template " + b.p.Template + " draws no derived curves")
 	case op == stat.Significant && drawing.Replicates == 0:
-		return "its significance requires a bootstrap, which the plot does not request (boot_repl and agg_stat)"
+		return errors.New("its significance requires a bootstrap, which the plot does not request (boot_repl and agg_stat)")
 	case op == stat.Significant && one.stat != other.stat:
-		return "two statistics have no perfect score in common"
+		return errors.New("two statistics have no perfect score in common")
 	case drawing.Picture == "box" && op == stat.Equivalence:
-		return "a test of equivalence has no box"
+		return errors.New("a test of equivalence has no box")
 	case one.lineType == b.q.Type:
 		drawing.Derived = append(drawing.Derived, Derived{op, one.items, other.items, one.stat, other.stat, d.Style})
 	}
-	return ""
+	return nil
 }
 
 // findSide finds a curve by the name that a derived curve uses: METviewer joins the values of the
@@ -148,7 +146,7 @@ func (b *builder) findSide(name string) (derivedSide, error) {
 	}
 	switch {
 	case len(found) == 0:
-		return derivedSide{}, errors.New(strconv.Quote(name) + noCurve)
+		return derivedSide{}, fmt.Errorf("%q %w", name, errNoCurve)
 	case len(found) > 1:
 		return derivedSide{}, fmt.Errorf("%q names %d curves of this axis, because values contain blanks", name, len(found))
 	}

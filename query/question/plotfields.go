@@ -96,7 +96,7 @@ var objectFields = map[string]string{ //nolint:gochecknoglobals // a constant ta
 	"fcst_init": "fcst_init_beg", "fcst_valid": "fcst_valid_beg",
 }
 
-// setAxis restricts the question to the values of the independent variable.
+// setAxis sets the axis and its ticks, and restricts the question to the values of the independent variable.
 func (b *builder) setAxis() error {
 	indep := b.p.Indep
 	isETB := func(d metviewer.Derived) bool { return d.Op == "ETB" } // equivalence testing bounds need no axis
@@ -228,10 +228,10 @@ func (b *builder) drawScorecard() {
 		d.Baseline = strings.Join(d.Curves[0].Values[1], "+")
 	}
 	for i, curve := range b.p.Derived[b.dep.Axis-1] {
-		why := "a scorecard shows only DIFF and DIFF_SIG of the first model and the second"
+		why := errors.New("a scorecard shows only DIFF and DIFF_SIG of the first model and the second")
 		isDifference := curve.B == d.Baseline && (curve.Op == "DIFF" || curve.Op == "DIFF_SIG")
 		if isDifference && len(d.Curves) > 0 && len(d.Curves[0].Values) == 2 && curve.A == strings.Join(d.Curves[0].Values[0], "+") {
-			why = ""
+			why = nil
 		}
 		b.refusals[[2]int{b.dep.Axis - 1, i}] = why
 	}
@@ -332,11 +332,10 @@ func contradiction(f metviewer.Field) error {
 
 // intersectTimes is intersect for times.
 func (b *builder) intersectTimes(old Times, f metviewer.Field, values []string) (now Times, err error) {
-	now, known := Times{}, false
 	if len(values) > 0 {
-		now, known = b.parsedTimes[&values[0]]
+		now = b.parsedTimes[&values[0]]
 	}
-	if !known {
+	if now.IsAll() { // not parsed yet
 		now, err = parsePlotTimes(f, values)
 	}
 	if len(values) > 0 && err == nil {
@@ -409,8 +408,8 @@ func formatGroupTime(t int64) string { return time.Unix(t, 0).UTC().Format(time.
 
 // parsePlotLeads reads METviewer's lead codes. METviewer compares them with the values in its tables:
 // [H]HHMMSS from MET's files, hours from VSDB files. A list that contains a code of 1000 or more is
-// HHMMSS, any other list is hours: no VSDB forecast reaches 1000 hours, and every list of MET's
-// leads goes beyond ten minutes.
+// HHMMSS, any other list is hours: no VSDB forecast reaches 1000 hours, and a list of MET's leads
+// contains one of ten minutes (1000) or more.
 func parsePlotLeads(f metviewer.Field, values []string) ([]int32, error) {
 	if f.First != "" {
 		return nil, fmt.Errorf("line %d: fcst_lead: a range of leads is not supported: write the leads out", f.Line)

@@ -63,7 +63,7 @@ func TestFixedValues(t *testing.T) {
 	}
 }
 
-// TestDatesOfPlots: backwards, from the fixed value, in any format.
+// TestDatesOfPlots: a list of dates may run backwards, or begin at an offset from a fixed value.
 func TestDatesOfPlots(t *testing.T) {
 	back := `<date_list name="d"><start>2019-01-03 00:00:00</start><end>2019-01-01 00:00:00</end><inc>-86400</inc><format>yyyy-MM-dd HH:mm:ss</format></date_list>`
 	qs, notes := specOf(t, back+`<plot>`+series+rmse+`<indep name="fcst_valid_beg"><date_list name="d"/></indep></plot>`)
@@ -103,9 +103,9 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestInheritance as METviewer has it: values of a fixed field are added, sets
-// replace, of a series the last field stays, run="false" is not asked, and of
-// several bases the later ones are taken as they stand.
+// TestInheritance: as in METviewer, a plot adds its values of a fixed field to those of its base, and replaces sets. Of a
+// series only the plot's last field remains. A plot with run="false" has no question. Of several bases, the later ones
+// add their fields unchanged.
 func TestInheritance(t *testing.T) {
 	base := `<plot name="base" run="false">` + series + rmse + byLead + `
 		<series1><field name="model"><val>A</val></field></series1>

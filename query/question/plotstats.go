@@ -39,11 +39,7 @@ func IsDefaultStatFromColumn(t *record.LineType) bool { return isOnlyInColumn(t,
 
 // statsOf lists the names of all statistics of a line type.
 func statsOf(t *record.LineType) (names []string) {
-	for _, s := range stat.Table() {
-		if s.LineType == t.Name {
-			names = append(names, s.Name)
-		}
-	}
+	names = statNames([]string{t.Name})
 	for _, c := range t.Columns {
 		if name := strings.ToUpper(c.Name); isOnlyInColumn(t, name) {
 			names = append(names, name)

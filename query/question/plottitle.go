@@ -46,7 +46,7 @@ func (b *builder) tagValue(name string) (value string, ok bool) {
 		if nth < 1 || nth > len(deps) {
 			return "", false
 		}
-		if axis == b.dep.Axis && nth == 1 { // a plot of several groups draws this one
+		if axis == b.dep.Axis && nth == 1 { // the question's variable may come from plot_fix, see dependentVariables
 			deps[0] = b.dep
 		}
 		if m[3] == "" {

@@ -92,12 +92,11 @@ func PlotXML(q *Question, seed uint64) ([]byte, error) {
 	if d.Axis != "" {
 		p.Indep = &fieldXML{Name: d.Axis}
 	}
-	curves := 1
 	for _, g := range d.Curves {
 		f := fieldXML{Name: g.Field, Values: lists.Map(g.Values, func(together []string) string {
 			return strings.Join(q.MetviewerValues(g.Field, together), ":")
 		})}
-		p.Series, curves = append(p.Series, f), curves*len(g.Values)
+		p.Series = append(p.Series, f)
 	}
 	for _, f := range q.conditionsXML() {
 		switch {
@@ -121,7 +120,7 @@ func PlotXML(q *Question, seed uint64) ([]byte, error) {
 	}
 	styles := d.Styles
 	if d.Replicates > 0 && styles == nil {
-		styles = slices.Repeat([]metviewer.Style{{"plot_ci": "boot"}}, curves)
+		styles = slices.Repeat([]metviewer.Style{{"plot_ci": "boot"}}, d.numCurves())
 	}
 	if styles != nil {
 		for _, name := range slices.Sorted(maps.Keys(styles[0])) {
@@ -176,6 +175,8 @@ func (q *Question) unsupportedByPlotXML() string {
 		return "several variables in one curve"
 	case strings.Contains(strings.Join(append(q.MoreSubsets, q.Subset), ""), ","):
 		return "a subset whose name has a comma"
+	case q.hasAmbiguousLeads():
+		return "leads whose codes METviewer reads as other leads"
 	}
 	for f := range record.NumFields {
 		values := slices.Clone(q.Header[f])
@@ -192,6 +193,19 @@ func (q *Question) unsupportedByPlotXML() string {
 		}
 	}
 	return ""
+}
+
+// hasAmbiguousLeads reports whether FromPlots would read other leads from the codes that PlotXML writes. 500 is five
+// minutes in MET's data, but 500 hours in data from VSDB files; see parsePlotLeads.
+func (q *Question) hasAmbiguousLeads() bool {
+	isAmbiguous := func(hours []string) bool {
+		f := metviewer.Field{Name: "fcst_lead"}
+		f.List = q.MetviewerValues(f.Name, hours)
+		return !slices.Equal((&builder{}).groupValues(f, f.List), hours)
+	}
+	return isAmbiguous(hoursOfLeads(q.Lead)) || slices.ContainsFunc(q.Drawing.Curves, func(g Group) bool {
+		return g.Field == "fcst_lead" && isAmbiguous(slices.Concat(g.Values...))
+	})
 }
 
 // conditionsXML returns the conditions of a question, except the variable, in METviewer's form.
@@ -223,24 +237,20 @@ func (q *Question) conditionsXML() (out []fieldXML) {
 }
 
 // MetviewerValues writes values of a field as METviewer's tables store them: leads as [H]HHMMSS,
-// but as hours in data from VSDB files (V01); hours with two digits.
+// but as hours in data from VSDB files (V01); hours of the day with two digits; times without T and Z.
 func (q *Question) MetviewerValues(field string, values []string) []string {
 	vsdb := slices.Equal(q.Header[record.Version], []string{"V01"})
 	out := slices.Clone(values)
 	for i, v := range out {
-		n, err := strconv.ParseFloat(v, 64)
-		switch {
+		switch n, err := strconv.ParseFloat(v, 64); {
+		case field == "fcst_valid_beg" || field == "fcst_init_beg":
+			out[i] = strings.TrimSuffix(strings.Replace(v, "T", " ", 1), "Z")
 		case err != nil:
 		case field == "valid_hour" || field == "init_hour":
 			out[i] = fmt.Sprintf("%02d", int(n))
 		case field == "fcst_lead" && !vsdb:
 			s := int(math.Round(n * 3600))
 			out[i] = strconv.Itoa(s/3600*10000 + s/60%60*100 + s%60)
-		}
-	}
-	if field == "fcst_valid_beg" || field == "fcst_init_beg" {
-		for i, v := range out {
-			out[i] = strings.TrimSuffix(strings.Replace(v, "T", " ", 1), "Z")
 		}
 	}
 	return out

@@ -2,6 +2,7 @@ package question
 
 import (
 	"net/url"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,7 +39,10 @@ func FromURLQuery(v url.Values) (*Question, error) {
 	if d.ShowsLineType() {
 		d.Stats = nil
 	}
-	if d.Picture != "" || d.Stats != nil || d.Axis != "" || d.Curves != nil || d.EventEqual || d.Baseline != "" {
+	if err := d.checkNames(q); err != nil {
+		return nil, err
+	}
+	if !reflect.ValueOf(*d).IsZero() {
 		defaults := NewDrawing(q.Type, strings.Join(d.Stats, ","), "")
 		d.Method, d.FromColumns = defaults.Method, defaults.FromColumns
 		d.Replicates, d.Confidence = defaults.Replicates, defaults.Confidence
@@ -87,7 +91,7 @@ func (q *Question) setURLKey(d *Drawing, key, value string) (err error) {
 	case "minus":
 		d.Baseline = value
 	default:
-		err = fault.Unknown("URL", key, append(fieldNames(), "line_type", "picture", "stat", "axis", "series", "fcst_valid_beg",
+		err = fault.Unknown("URL", key, append(fieldNames(), "name", "subset", "line_type", "picture", "stat", "axis", "series", "fcst_valid_beg",
 			"fcst_init_beg", "fcst_lead", "valid_hour", "init_hour", "event_equal", "equal_places", "minus"))
 	}
 	return err

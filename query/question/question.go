@@ -18,12 +18,12 @@ import (
 type Question struct {
 	Name  string // "test_3"
 	Title string // one line for people
-	// Untitled: nobody wrote Title for the present conditions, so a picture derives its own.
+	// Untitled means that Title does not describe the present conditions; a picture then derives its title from them.
 	Untitled bool
 	Changed  []string // conditions that differ from the case called Name, see Adapt
 	Weight   int      // how often it is queried, relative to other questions; at least 1
 	Subset   string   // the copy of the data set that is queried
-	// further subsets of a METviewer plot of several databases, whose records count as well
+	// MoreSubsets is set for a METviewer plot of several databases: the answer has the records of all of them.
 	MoreSubsets []string
 
 	Type       *record.LineType
@@ -41,9 +41,8 @@ type Question struct {
 
 	Drawing *Drawing // how the answer is drawn; nil = the default of its line type
 
-	// Only for a METviewer plot, each with line and reason: Omitted lists what the plot requests but
-	// no question draws, and Refused lists its derived curves that cannot be computed as it requests.
-	Omitted, Refused []string
+	Omitted []string // what the METviewer plot requests, but Barograph does not draw, with line and reason
+	Refused []string // the plot's derived curves that Barograph cannot compute, with line and reason
 }
 
 // InSubset returns a copy of q for another subset.

@@ -94,11 +94,12 @@ func TestTimes(t *testing.T) {
 		}
 	}
 	if open.IsDiscrete() || all.IsDiscrete() || !list.IsDiscrete() {
-		t.Error("Discrete is wrong")
+		t.Error("IsDiscrete is wrong for a range, for all times or for a list")
 	}
 }
 
-func TestTieCompletesTheOrder(t *testing.T) {
+// TestTieBreakersCompleteTheOrder: Order and TieBreakers together have every column that may differ, and each once.
+func TestTieBreakersCompleteTheOrder(t *testing.T) {
 	q, err := Find("test_3")
 	if err != nil {
 		t.Fatal(err)

@@ -22,11 +22,8 @@ func (t *Times) IsDiscrete() bool { return len(t.List) > 0 || (t.Step > 0 && !t.
 
 // Expand returns the set as a list; nil if it is not discrete.
 func (t *Times) Expand() []int64 {
-	if len(t.List) > 0 {
+	if len(t.List) > 0 || !t.IsDiscrete() {
 		return t.List
-	}
-	if !t.IsDiscrete() {
-		return nil
 	}
 	list := make([]int64, 0, (t.Last-t.First)/t.Step+1)
 	for v := t.First; v <= t.Last; v += t.Step {

@@ -28,9 +28,9 @@ func YAML(qs ...*Question) ([]byte, error) {
 
 func (q *Question) yamlForm() *questionYAML {
 	f := &questionYAML{
-		Name: q.Name, Title: q.Title, Untitled: q.Untitled, Changed: q.Changed, Subset: q.Subset, Others: q.MoreSubsets,
+		Name: q.Name, Title: q.Title, Untitled: q.Untitled, Changed: q.Changed, Subset: q.Subset, MoreSubsets: q.MoreSubsets,
 		LineType: q.Type.Name, Where: map[string]stringList{}, Valid: q.Valid.yamlForm(), Init: q.TimeFilter.Init.yamlForm(),
-		Hour: q.TimeFilter.ValidHour, InitHour: q.TimeFilter.InitHour,
+		ValidHour: q.TimeFilter.ValidHour, InitHour: q.TimeFilter.InitHour,
 		Lead: FormatLeads(q.Lead), Mean: q.Mean, Omitted: q.Omitted, Refused: q.Refused, Drawing: newDrawingYAML(q),
 	}
 	if q.Weight > 1 {
@@ -45,9 +45,9 @@ func (q *Question) yamlForm() *questionYAML {
 		f.Columns = columnNames(q.GroupingColumns())
 		return f
 	}
-	usual := *q
-	usual.SelectColumns()
-	if !slices.Equal(q.Columns, usual.Columns) || !slices.Equal(q.Order, usual.Order) {
+	defaults := *q
+	defaults.SelectColumns()
+	if !slices.Equal(q.Columns, defaults.Columns) || !slices.Equal(q.Order, defaults.Order) {
 		f.Columns, f.OrderBy = columnNames(q.Columns), columnNames(q.Order)
 	}
 	return f

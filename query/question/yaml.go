@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -30,25 +29,25 @@ var caseFiles embed.FS
 
 // questionYAML is the YAML form of a Question.
 type questionYAML struct {
-	Name     string                `yaml:"name"`
-	Title    string                `yaml:"title"`
-	Untitled bool                  `yaml:"untitled,omitempty"`
-	Changed  stringList            `yaml:"changed,flow,omitempty"`
-	Weight   int                   `yaml:"weight,omitempty"`
-	Subset   string                `yaml:"subset,omitempty"`
-	Others   stringList            `yaml:"and_subsets,omitempty"`
-	LineType string                `yaml:"line_type"`
-	Where    map[string]stringList `yaml:"where,flow,omitempty"`
-	Valid    timesYAML             `yaml:"fcst_valid_beg,omitempty"`
-	Init     timesYAML             `yaml:"fcst_init_beg,omitempty"`
-	Hour     []int                 `yaml:"valid_hour,flow,omitempty"`
-	InitHour []int                 `yaml:"init_hour,flow,omitempty"`
-	Lead     stringList            `yaml:"fcst_lead,flow,omitempty"`
-	Columns  stringList            `yaml:"columns,flow,omitempty"`
-	OrderBy  stringList            `yaml:"order_by,flow,omitempty"`
-	Mean     string                `yaml:"mean,omitempty"`
-	Omitted  stringList            `yaml:"omitted,omitempty"`
-	Refused  stringList            `yaml:"refused,omitempty"`
+	Name        string                `yaml:"name"`
+	Title       string                `yaml:"title"`
+	Untitled    bool                  `yaml:"untitled,omitempty"`
+	Changed     stringList            `yaml:"changed,flow,omitempty"`
+	Weight      int                   `yaml:"weight,omitempty"`
+	Subset      string                `yaml:"subset,omitempty"`
+	MoreSubsets stringList            `yaml:"and_subsets,omitempty"`
+	LineType    string                `yaml:"line_type"`
+	Where       map[string]stringList `yaml:"where,flow,omitempty"`
+	Valid       timesYAML             `yaml:"fcst_valid_beg,omitempty"`
+	Init        timesYAML             `yaml:"fcst_init_beg,omitempty"`
+	ValidHour   []int                 `yaml:"valid_hour,flow,omitempty"`
+	InitHour    []int                 `yaml:"init_hour,flow,omitempty"`
+	Lead        stringList            `yaml:"fcst_lead,flow,omitempty"`
+	Columns     stringList            `yaml:"columns,flow,omitempty"`
+	OrderBy     stringList            `yaml:"order_by,flow,omitempty"`
+	Mean        string                `yaml:"mean,omitempty"`
+	Omitted     stringList            `yaml:"omitted,omitempty"`
+	Refused     stringList            `yaml:"refused,omitempty"`
 
 	Drawing drawingYAML `yaml:",inline"`
 }
@@ -58,8 +57,8 @@ type stringList []string
 
 // UnmarshalYAML keeps the text of a value that is not a text in YAML: 0100, which YAML reads as 64, 1.50, True and
 // .inf.
-func (w *stringList) UnmarshalYAML(node ast.Node) error {
-	*w = nil
+func (s *stringList) UnmarshalYAML(node ast.Node) error {
+	*s = nil
 	for _, item := range itemsOf(node) {
 		text := item.GetToken().Value
 		if !slices.Contains([]ast.NodeType{ast.IntegerType, ast.FloatType, ast.BoolType, ast.InfinityType, ast.NanType}, item.Type()) {
@@ -70,7 +69,7 @@ func (w *stringList) UnmarshalYAML(node ast.Node) error {
 		if item.Type() == ast.NullType {
 			return errors.New("a list has an empty value")
 		}
-		*w = append(*w, text)
+		*s = append(*s, text)
 	}
 	return nil
 }
@@ -87,11 +86,11 @@ func itemsOf(node ast.Node) []ast.Node {
 }
 
 // MarshalYAML writes a list of one as a single string.
-func (w stringList) MarshalYAML() (any, error) {
-	if len(w) == 1 {
-		return w[0], nil
+func (s stringList) MarshalYAML() (any, error) {
+	if len(s) == 1 {
+		return s[0], nil
 	}
-	return []string(w), nil
+	return []string(s), nil
 }
 
 type timesYAML struct {
@@ -118,28 +117,23 @@ func Cases() ([]*Question, error) {
 	if err != nil {
 		return nil, err
 	}
-	var qs []*Question
+	var all []byte // one text with all questions
 	for _, name := range names {
 		text, err := caseFiles.ReadFile(name)
 		if err != nil {
 			return nil, err
 		}
-		one, err := Parse(path.Base(name), text)
-		if err != nil {
-			return nil, err
-		}
-		qs = append(qs, one...)
+		all = append(append(all, "---\n"...), text...)
 	}
-	return qs, nil
+	return Parse("cases", all)
 }
 
-// Limits of a question: bytes, nesting of brackets and dashes, times, and leads. Without them, a
-// few bytes of YAML can request gigabytes.
+// Limits of a question. Without them, a few bytes of YAML can request gigabytes.
 const (
-	maxText  = 256 << 10
-	maxDepth = 16
+	maxText  = 256 << 10 // bytes
+	maxDepth = 16        // nested brackets, or dashes on one line
 	maxTimes = 1_000_000
-	maxLeads = 100_000
+	maxLeads = 100_000 // in a range, and before one
 )
 
 var deepDashes = regexp.MustCompile(`(?m)^[ \t]*(?:[-?:][ \t]+){` + strconv.Itoa(maxDepth) + `}`)
@@ -150,24 +144,21 @@ func yamlProblem(text []byte) string {
 	if len(text) > maxText {
 		return fmt.Sprintf("it is longer than %d KiB", maxText>>10)
 	}
+	if deepDashes.Match(text) {
+		return fmt.Sprintf("it has more than %d nested lists", maxDepth)
+	}
 	depth := 0
-	for _, c := range text {
-		switch c {
-		case '[', '{':
+	for _, t := range lexer.Tokenize(string(text)) { // a bracket in quotes is no token
+		switch t.Type {
+		case token.AnchorType, token.AliasType:
+			return fmt.Sprintf("line %d: anchors and aliases are not supported; write the values out", t.Position.Line)
+		case token.SequenceStartType, token.MappingStartType:
 			depth++
-		case ']', '}':
+		case token.SequenceEndType, token.MappingEndType:
 			depth = max(depth-1, 0)
 		}
 		if depth > maxDepth {
 			return fmt.Sprintf("it has more than %d nested brackets", maxDepth)
-		}
-	}
-	if deepDashes.Match(text) {
-		return fmt.Sprintf("it has more than %d nested lists", maxDepth)
-	}
-	for _, t := range lexer.Tokenize(string(text)) {
-		if t.Type == token.AnchorType || t.Type == token.AliasType {
-			return fmt.Sprintf("line %d: anchors and aliases are not supported; write the values out", t.Position.Line)
 		}
 	}
 	return ""
@@ -219,11 +210,11 @@ func fieldNames() []string {
 
 func (f *questionYAML) question() (*Question, error) {
 	if fault.Planted && len(f.Title) > 5 {
-		f.Title = f.Title[:5] // a longer title is truncated silently
+		f.Title = f.Title[:5] // the planted fault, which FuzzParse must find
 	}
 	q := &Question{
 		Name: f.Name, Title: f.Title, Untitled: f.Untitled, Changed: f.Changed, Subset: f.Subset,
-		MoreSubsets: f.Others, Weight: max(f.Weight, 1), Mean: f.Mean, Omitted: f.Omitted, Refused: f.Refused,
+		MoreSubsets: f.MoreSubsets, Weight: max(f.Weight, 1), Mean: f.Mean, Omitted: f.Omitted, Refused: f.Refused,
 	}
 	t, ok := record.TypeByName(strings.ToUpper(f.LineType))
 	if !ok {
@@ -251,7 +242,7 @@ func (f *questionYAML) question() (*Question, error) {
 	if q.TimeFilter.Init, err = f.Init.parse(); err != nil {
 		return nil, err
 	}
-	q.TimeFilter.ValidHour, q.TimeFilter.InitHour = slices.Compact(f.Hour), slices.Compact(f.InitHour)
+	q.TimeFilter.ValidHour, q.TimeFilter.InitHour = slices.Compact(f.ValidHour), slices.Compact(f.InitHour)
 	if q.Lead, err = parseLeads(f.Lead); err != nil {
 		return nil, err
 	}
@@ -316,9 +307,8 @@ func (t timesYAML) parse() (Times, error) {
 	return out, nil
 }
 
-// ParseTime reads 2019-01-01T00:00:00Z, 2019-01-01 00:00:00, 2019-01-01, 2019010100 (NCEP) or
-// 20190101_000000 (MET), all in UTC and in whole seconds. YAML reads the last form as a number and removes its
-// underscore.
+// ParseTime reads 2019-01-01T00:00:00Z, 2019-01-01 00:00:00, 2019-01-01, 2019010100 (NCEP), 20190101, 20190101_000000
+// (MET) or 20190101000000 (what remains of MET's form where YAML reads it as a number), all in UTC and in whole seconds.
 func ParseTime(s string) (int64, error) {
 	layouts := []string{time.RFC3339, time.DateTime, time.DateOnly, "2006010215", "20060102", "20060102_150405", "20060102150405"}
 	for _, layout := range layouts {
@@ -358,11 +348,11 @@ func parseLeads(items []string) ([]int32, error) {
 		}
 		if m := leadRange.FindStringSubmatch(s); m != nil {
 			first, last, step := parseHour(m[1]), parseHour(m[2]), parseHour(m[3])
-			if step <= 0 || step > maxHours || first < -maxHours || first > last || last > maxHours || len(leads) >= maxLeads {
+			if step <= 0 || step > maxHours || first < -maxHours || first > last || last > maxHours {
 				return nil, bad
 			}
-			if (last-first)/step >= maxLeads {
-				bad.Problem, bad.Cure = strconv.Quote(s)+" has more than 100,000 leads", "name fewer, or omit fcst_lead to request all"
+			if (last-first)/step >= maxLeads || len(leads) >= maxLeads {
+				bad.Problem, bad.Cure = "has more than 100,000 leads up to "+strconv.Quote(s), "name fewer, or omit fcst_lead to request all"
 				return nil, bad
 			}
 			for h := first; h <= last; h += step {

@@ -13,9 +13,9 @@ import (
 	"github.com/duckdb/duckdb-go/v2/mapping"
 )
 
-// database is a temporary DuckDB file for one generation.
+// database is a temporary DuckDB database for one generation.
 type database struct {
-	dir    string
+	dir    string // its folder, which also receives the files of tpcgen-cli
 	handle mapping.Database
 }
 

@@ -24,7 +24,7 @@ import (
 // Options of Generate.
 type Options struct {
 	Scale     float64 // the scale factor: 1 has 2,880,404 sales
-	Files     int     // of store_sales; 0 = 4 for each unit of the scale factor, from 1 to 4096
+	Files     int     // of store_sales, 1 … 4096; 0 = 4 for each unit of the scale factor, within these limits
 	Documents bool    // also write the collection of documents
 	Workers   int     // files written concurrently; 0 = GOMAXPROCS
 
@@ -74,7 +74,7 @@ func (o *Options) check() error {
 }
 
 // Generate writes the tables and a manifest into a folder, which it creates. It removes the files of an earlier
-// generation from the folder; if a folder of tables has other files, Generate returns an error.
+// generation from the folder; if its subfolders parquet and documents have other files, Generate returns an error.
 func Generate(ctx context.Context, dir string, o Options) (m *tpcds.Manifest, err error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -161,8 +161,8 @@ func prepare(dir string, documents bool) error {
 			return err
 		}
 	}
-	for _, database := range lists.Files(dir, databasePrefix+"*") {
-		if err := os.RemoveAll(database); err != nil {
+	for _, folder := range lists.Files(dir, databasePrefix+"*") { // it lists folders, too
+		if err := os.RemoveAll(folder); err != nil {
 			return err
 		}
 	}
@@ -191,10 +191,10 @@ type source struct {
 	number    string                    // column with the number of a row
 }
 
-// generate generates the rows.
+// generate makes the rows of all tables, by DuckDB's port or by tpcgen-cli.
 func (d *database) generate(ctx context.Context, o *Options) (source, error) {
 	if o.Program != "" {
-		return d.kit(ctx, o)
+		return d.generateByKit(ctx, o)
 	}
 	if err := dsdgen.Link(d.handle); err != nil {
 		return source{}, err

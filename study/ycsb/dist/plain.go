@@ -13,7 +13,7 @@ type Uniform struct{ Least, Most int64 }
 // Draw returns the next number.
 func (u Uniform) Draw(rng *rand.Rand) int64 { return u.Least + rng.Int64N(u.Most-u.Least+1) }
 
-// Sequential draws least … most in order, and then starts again. All its users share one position.
+// Sequential draws least … most in order, and then starts again. Goroutines that share it share one atomic position.
 type Sequential struct {
 	Least, Most int64
 	next        atomic.Int64
@@ -48,7 +48,8 @@ func (h Hotspot) Draw(rng *rand.Rand) int64 {
 	return h.least + h.hot + rng.Int64N(h.cold)
 }
 
-// Exponential draws distances from the last number, small ones often: YCSB's ExponentialGenerator.
+// Exponential draws how far a record is behind the last one; short distances are the most frequent: YCSB's
+// ExponentialGenerator.
 type Exponential struct{ gamma float64 }
 
 // NewExponential returns a distribution whose draws are below a limit with a probability of percent / 100.

@@ -8,8 +8,9 @@ import (
 // Theta is YCSB's Zipfian constant.
 const Theta = 0.99
 
-// Zeta is the sum of 1/i^theta for i = 1 … n, 0 < theta < 1. After the first terms it uses the
-// Euler-Maclaurin formula, so that the time does not grow with n. The relative error is below 1e-14.
+// Zeta is the sum of 1/i^theta for i = 1 … n. theta is between 0 and 1, as in all distributions of this file; only
+// ExactZipf, which does not use Zeta, accepts a larger one. After the first terms Zeta uses the Euler-Maclaurin
+// formula, so that the time does not grow with n. The relative error is below 1e-14.
 func Zeta(n int64, theta float64) float64 {
 	const direct = 1000
 	sum := 0.0
@@ -53,7 +54,8 @@ func newZipf(base, items int64, theta, zetan float64) Zipf {
 	return z
 }
 
-// set changes the number of items. Like YCSB, it computes eta from z.first, not from items.
+// set changes the number of items. In YCSB, too, eta depends on the number of items that the constructor got (z.first),
+// not on the present one.
 func (z *Zipf) set(items int64, zetan float64) {
 	z.items, z.zetan = items, zetan
 	z.eta = (1 - math.Pow(2/float64(z.first), 1-z.theta)) / (1 - z.zeta2/zetan)
@@ -115,7 +117,9 @@ func NewScrambled(least, most int64, theta float64) Scrambled {
 // Draw returns the next number.
 func (s *Scrambled) Draw(rng *rand.Rand) int64 { return s.least + Hash(s.inner.Draw(rng))%s.count }
 
-// Latest draws the last numbers often: YCSB's SkewedLatestGenerator.
+// Latest draws the last numbers often: YCSB's SkewedLatestGenerator. Its one exception is YCSB's, too: if last was at
+// most 2 in NewLatest and has grown since, Draw returns 1, the oldest number, most often, because eta (see set) is not
+// above 0.
 type Latest struct{ zipf Zipf }
 
 // NewLatest returns a distribution for draws from a range that ends with last, and that may grow later.

@@ -90,8 +90,9 @@ func TestHonest50(t *testing.T) {
 	}
 }
 
-// TestPack packs the histories that docs/results/ycsb/histories.sh recorded: the first fifty of each store that are
-// long enough.
+// TestPack is a tool in the form of a test, because it shares the packed format with the tests: it rewrites
+// testdata/honest from the histories that docs/results/ycsb/histories.sh recorded, the first fifty of each store that
+// are long enough.
 func TestPack(t *testing.T) {
 	dirs := filepath.SplitList(os.Getenv("BAROGRAPH_HISTORIES"))
 	if len(dirs) == 0 {
@@ -111,7 +112,7 @@ func TestPack(t *testing.T) {
 			}
 		}
 		if len(all) == 0 {
-			continue // recorded elsewhere
+			continue // the folders have no history of this store: its file stays
 		}
 		t.Logf("%s: %d", name, len(all))
 		pack(t, filepath.Join("testdata", "honest", name+".zst"), all)
@@ -140,9 +141,9 @@ func recorded(t *testing.T, file string) (all []history.Op) {
 	return all
 }
 
-// neverMicros is the packed duration of a call that did not return. Packed times are microseconds, rounded down. Two
-// calls that did not overlap may overlap in the packed form, which permits more orders, never fewer. Packed keys are
-// numbers.
+// neverMicros is the packed duration of a call that did not return. Packed times are microseconds; the start of a call is
+// rounded down and its end up. Two calls that did not overlap may overlap in the packed form, which permits more orders,
+// never fewer. Packed keys are numbers.
 const neverMicros = -1
 
 func pack(t *testing.T, file string, all [][]history.Op) {
@@ -164,7 +165,7 @@ func pack(t *testing.T, file string, all [][]history.Op) {
 			}
 			call, took := o.Call.Microseconds(), int64(neverMicros)
 			if o.Outcome != history.Unknown {
-				took = o.Return.Microseconds() - call
+				took = (o.Return + time.Microsecond - 1).Microseconds() - call
 			}
 			final := int64(0)
 			if o.Final {
@@ -255,17 +256,28 @@ func TestPacked(t *testing.T) {
 	names := map[string]string{}
 	for i, o := range all[0] {
 		w := h[i]
+		if name, isKnown := names[o.Key]; isKnown && name != w.Key {
+			t.Errorf("key %s is packed for %s and for %s", o.Key, name, w.Key)
+		}
 		names[o.Key] = w.Key
 		isSame := o.Client == w.Client && o.Kind == w.Kind && o.Outcome == w.Outcome && o.Value == w.Value &&
 			o.Final == w.Final
 		isSameCall := o.Call == w.Call.Truncate(time.Microsecond)
-		isSameReturn := o.Return == w.Return || o.Return == w.Return.Truncate(time.Microsecond)
+		isSameReturn := o.Return == w.Return || o.Return == (w.Return+time.Microsecond-1).Truncate(time.Microsecond)
 		if !isSame || !isSameCall || !isSameReturn {
 			t.Fatalf("%+v, was %+v", o, w)
 		}
 	}
 	if got, want := len(names), len(slices.Compact(slices.Sorted(maps.Values(names)))); got != want {
 		t.Errorf("%d keys, were %d", got, want)
+	}
+	short := []history.Op{ // the write starts in the last microsecond of the read
+		{Client: 1, Key: "k", Kind: history.Read, Outcome: history.Done, Value: 7, Call: 10_100, Return: 12_900},
+		{Client: 2, Key: "k", Kind: history.Insert, Outcome: history.Done, Value: 7, Call: 12_200, Return: 30_000},
+	}
+	pack(t, file, [][]history.Op{short})
+	if names := broken(history.Judge(unpack(t, file)[0], time.Minute)); names != nil {
+		t.Errorf("a read and a write that overlap break %v in the packed form", names)
 	}
 	got := fmt.Sprint(broken(history.Judge(all[0], time.Minute)))
 	if want := fmt.Sprint(broken(history.Judge(h, time.Minute))); got != want {

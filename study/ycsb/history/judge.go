@@ -1,5 +1,5 @@
-// Package history records the calls of clients to records under keys, with the start and the end of
-// each call. It then checks whether the store was linearizable, and whether it kept the weaker promises.
+// Package history checks a store of records under keys. It logs the calls of clients, with the start and the end of
+// each call, and then decides whether the store was linearizable, and whether it kept weaker promises.
 //
 // A Witness records a history during a workload: it has its own clients and its own records. The
 // outcome of an unanswered call is unknown: it may have taken effect at any later time, or never.
@@ -14,6 +14,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/anishathalye/porcupine"
@@ -21,8 +22,8 @@ import (
 	"github.com/barograph/barograph/engine"
 )
 
-// Finding is the result for one promise. A promise that is not kept and has no violations is undecided: the time limit
-// of Judge was too short.
+// Finding is the result for one promise. The promise was kept (Kept), or broken (Violations above 0), or it is undecided
+// (neither), because the time limit of Judge was too short. The keys of JSON are the former names.
 type Finding struct {
 	Promise    engine.Promise `json:"promise"`
 	Kept       bool           `json:"held"`
@@ -40,10 +41,13 @@ func Judge(all []Op, timeLimit time.Duration) []Finding {
 	end, keys := time.Now().Add(timeLimit), perKey(all)
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		ops := keys[key]
-		checkReads(ops, found)
+		if unwritten := checkReads(ops, found); unwritten != "" {
+			found[engine.Linearizable].addViolation(unwritten)
+			continue
+		}
 		switch linear(ops, time.Until(end)) {
 		case porcupine.Illegal:
-			found[engine.Linearizable].addViolation(firstImpossible(ops))
+			found[engine.Linearizable].addViolation(firstImpossible(ops).String())
 		case porcupine.Unknown:
 			found[engine.Linearizable].Kept = false
 		}
@@ -112,15 +116,12 @@ func byReturn(ops []*Op) []*Op {
 }
 
 // firstImpossible returns the first call such that the history until its return is not linearizable.
-func firstImpossible(ops []*Op) string {
+func firstImpossible(ops []*Op) *Op {
 	returned := byReturn(ops)
-	first, _ := slices.BinarySearchFunc(returned, porcupine.Illegal, func(last *Op, _ porcupine.CheckResult) int {
-		if linear(until(ops, last.Return), time.Second) == porcupine.Illegal {
-			return 0
-		}
-		return -1
+	first := sort.Search(len(returned)-1, func(i int) bool {
+		return linear(until(ops, returned[i].Return), time.Second) == porcupine.Illegal
 	})
-	return returned[min(first, len(returned)-1)].String()
+	return returned[first]
 }
 
 // Until returns the history until a time: the outcome of a call that returned later is unknown.
@@ -150,9 +151,10 @@ func until(ops []*Op, moment time.Duration) (out []*Op) {
 	return out
 }
 
-// checkReads compares each read of a key with the acknowledged writes of its client, and the final read with those of
-// all clients.
-func checkReads(ops []*Op, found map[engine.Promise]*Finding) {
+// checkReads checks the reads of a key. Each must not contradict the acknowledged writes and the earlier reads of its
+// client, and the final read must not contradict the acknowledged writes of all clients. A value that nobody wrote
+// breaks every promise; checkReads describes the first such read, and leaves linearizability to its caller.
+func checkReads(ops []*Op, found map[engine.Promise]*Finding) (unwritten string) {
 	k := keyHistory{writers: map[int64]*Op{}, lastWrite: map[int]*Op{}, lastSeen: map[int]*Op{}}
 	for _, o := range ops {
 		switch {
@@ -171,8 +173,12 @@ func checkReads(ops []*Op, found map[engine.Promise]*Finding) {
 				k.last = latest(k.last, o)
 			}
 		case o.Outcome == Done && !k.written(o):
-			for _, f := range found {
-				f.addViolation("no operation wrote this value: " + o.String())
+			text := "no operation wrote this value: " + o.String()
+			unwritten = cmp.Or(unwritten, text)
+			for promise, f := range found {
+				if promise != engine.Linearizable {
+					f.addViolation(text)
+				}
 			}
 		default:
 			if w := k.lastWrite[o.Client]; k.isStale(o, w) {
@@ -191,6 +197,7 @@ func checkReads(ops []*Op, found map[engine.Promise]*Finding) {
 			k.lastSeen[o.Client] = k.seen(o)
 		}
 	}
+	return unwritten
 }
 
 // keyHistory is the state of one key.
@@ -274,7 +281,7 @@ type Op struct {
 	Key     string  `json:"key"`
 	Kind    Kind    `json:"kind"`
 	Outcome Outcome `json:"outcome"`
-	// the value that was written or read; no two writes have the same value; 0 = no record, -1 = a value of no write
+	// the value that was written or read, absent or torn; no two writes have the same value
 	Value  int64         `json:"value,omitempty"`
 	Call   time.Duration `json:"call_ns"`         // time of the call since the start of the history
 	Return time.Duration `json:"return_ns"`       // time of its return; never if the outcome is unknown
@@ -282,8 +289,8 @@ type Op struct {
 }
 
 const (
-	absent = 0
-	torn   = -1 // fields of different writes
+	absent = 0  // no record
+	torn   = -1 // a read returned what no single write has written, such as fields of two writes
 	never  = time.Duration(math.MaxInt64)
 )
 
@@ -316,7 +323,7 @@ func (o *Op) step(state int64) (possible bool, next int64) {
 	case o.Outcome == Unknown && exists == (o.Kind == Insert):
 		return true, state // the engine refuses it
 	case o.Kind == Delete:
-		return exists || o.Outcome == Unknown, absent
+		return exists, absent
 	}
 	return exists == (o.Kind == Update), o.Value
 }

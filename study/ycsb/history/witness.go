@@ -47,28 +47,28 @@ type Recording struct {
 // Start starts the clients. Their turns end with Finish, and their calls at the latest with ctx.
 func (w *Witness) Start(ctx context.Context) (*Recording, error) {
 	w.began = time.Now()
-	c := &Recording{Witness: w}
+	r := &Recording{Witness: w}
 	for i := range w.Clients {
 		conn, err := w.Table.Connect(ctx)
 		if err != nil {
-			return nil, errors.Join(err, c.close())
+			return nil, errors.Join(err, r.close())
 		}
-		c.all = append(c.all, &client{Witness: w, number: i, conn: conn, rng: rand.New(rand.NewPCG(w.Seed, uint64(i)))})
+		r.all = append(r.all, &client{Witness: w, number: i, conn: conn, rng: rand.New(rand.NewPCG(w.Seed, uint64(i)))})
 	}
 	calls, abort := context.WithCancel(ctx)
 	turns, stop := context.WithCancel(calls)
-	c.stop, c.abort = stop, abort
-	for _, one := range c.all {
-		c.group.Go(func() error { one.run(calls, turns); return nil })
+	r.stop, r.abort = stop, abort
+	for _, one := range r.all {
+		r.group.Go(func() error { one.run(calls, turns); return nil })
 	}
-	return c, nil
+	return r, nil
 }
 
 // Since converts a time to one of the history's calls.
 func (w *Witness) Since(moment time.Time) time.Duration { return moment.Sub(w.began) }
 
-func (c *Recording) close() (err error) {
-	for _, one := range c.all {
+func (r *Recording) close() (err error) {
+	for _, one := range r.all {
 		err = errors.Join(err, one.conn.Close())
 	}
 	return err
@@ -76,37 +76,37 @@ func (c *Recording) close() (err error) {
 
 // Finish stops the clients, reads every record once more, and removes the records. If a record cannot be read, it
 // returns an error and the history without this read.
-func (c *Recording) Finish(ctx context.Context) ([]Op, error) {
-	if c.Calls == 0 {
-		c.stop()
-		timer := time.AfterFunc(finishWait, c.abort)
+func (r *Recording) Finish(ctx context.Context) ([]Op, error) {
+	if r.Calls == 0 {
+		r.stop()
+		timer := time.AfterFunc(finishWait, r.abort)
 		defer timer.Stop()
 	}
-	err := errors.Join(c.group.Wait(), c.last(ctx))
-	c.abort()
+	err := errors.Join(r.group.Wait(), r.readAll(ctx))
+	r.abort()
 	var all []Op
-	for _, one := range c.all {
+	for _, one := range r.all {
 		all = append(all, one.ops...)
 	}
-	return all, errors.Join(err, c.close())
+	return all, errors.Join(err, r.close())
 }
 
-// last reads every key once more. It divides the keys among the clients.
-func (c *Recording) last(ctx context.Context) error {
+// readAll reads every key once more, after the end of all turns. It divides the keys among the clients.
+func (r *Recording) readAll(ctx context.Context) error {
 	keys := map[string]bool{}
-	for _, one := range c.all {
+	for _, one := range r.all {
 		for i := range one.ops {
 			keys[one.ops[i].Key] = true
 		}
 	}
-	parts, i := make([][]string, len(c.all)), 0
+	keysOf, i := make([][]string, len(r.all)), 0 // by client
 	for key := range keys {
-		parts[i%len(parts)] = append(parts[i%len(parts)], key)
+		keysOf[i%len(keysOf)] = append(keysOf[i%len(keysOf)], key)
 		i++
 	}
 	var g errgroup.Group
-	for i, one := range c.all {
-		g.Go(func() error { return one.final(ctx, parts[i]) })
+	for i, one := range r.all {
+		g.Go(func() error { return one.readFinal(ctx, keysOf[i]) })
 	}
 	return g.Wait()
 }
@@ -243,8 +243,8 @@ func (c *client) value() int64 {
 	return n
 }
 
-// final reads each key until the engine answers, and removes its record.
-func (c *client) final(ctx context.Context, keys []string) error {
+// readFinal reads each key until the engine answers, and removes its record.
+func (c *client) readFinal(ctx context.Context, keys []string) error {
 	ctx, cancel := context.WithTimeout(ctx, finishWait+time.Duration(len(keys))*time.Second/10)
 	defer cancel()
 	for _, key := range keys {
