@@ -80,8 +80,8 @@ var specialStatuses = map[string]string{ //nolint:gochecknoglobals // a constant
 	"shef retry":        "4: there is no failed file",
 	"shef serve":        "5: the database is unreachable, with --wait-for-database=false",
 	"show":              "4: with FILES: lines are quarantined or conflict with each other, or files are unreadable",
-	"verify":            "3: an archive is not intact; 4: the load of an archive has not finished, files are unreadable, or --prune --dry-run finds that the real run would be refused",
-	"ycsb":              "3: a scan or a value is wrong; 4: records were not found, operations failed, keys existed already, or the engine did not sustain the rate; with --ycsb-exit-codes: 0 even if operations failed, 255 if recordcount or dataintegrity is invalid",
+	"verify":            "3: an archive is not intact, or too many of its records were deleted for --prune (4 with --dry-run); 4: the load of an archive has not finished, or files are unreadable",
+	"ycsb":              "3: a scan or a value is wrong; 4: records were not found, operations failed, keys existed already, or the engine did not sustain the rate; with --ycsb-exit-codes: 255 if recordcount or dataintegrity is invalid, else 0, even after failures",
 }
 
 // newExitStatus is the help topic that lists the exit statuses. Cobra treats a command without
