@@ -58,7 +58,7 @@ const generalStatuses = `  0    success: everything requested was done, and ever
 // specialStatuses are the special meanings of exit statuses, by command.
 var specialStatuses = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"adopt":             "3: the archive has lost records, so --forget removed nothing",
-	"ask":               "2: also if the archive has several designs and none is named, or a curve cannot be computed as the plot requests; 4: no record matches, a curve is left out, or --where names a value that the archive does not have",
+	"ask":               "2: also if the archive has several designs and none is named, or a derived curve of a plot cannot be computed (nothing is drawn); 4: no record matches, a curve is left out (the others are drawn), or --where names a value that the archive does not have",
 	"cases":             "4: there is no record to query; with FILES: lines are quarantined, or files are unreadable",
 	"compare":           "4: a run has not finished; with --fail-over: a cell, or the median of all changes, is worse than it allows, a cell is wrong or absent, or the runs cannot be compared",
 	"diff":              "3: there are differences that no known fault explains",
