@@ -14,7 +14,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/launch"
@@ -252,11 +254,14 @@ func fetch(ctx context.Context, a launch.Artifact, w io.Writer) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return err
 	}
-	work, err := os.MkdirTemp(filepath.Dir(dir), ".fetch-")
+	if err := removeFetched(filepath.Dir(dir)); err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp(filepath.Dir(dir), fetchPrefix+strconv.Itoa(os.Getpid())+"-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(work) //nolint:errcheck // files that remain do no harm
+	defer os.RemoveAll(work) //nolint:errcheck // the next fetch removes the files that remain
 	if err := os.Chmod(work, 0o755); err != nil {
 		return err
 	}
@@ -287,6 +292,32 @@ func fetch(ctx context.Context, a launch.Artifact, w io.Writer) error {
 		return &fault.Error{File: file, Problem: "cannot be unpacked", Err: err, Cure: "make room on the disk, and try again"}
 	}
 	return os.Rename(complete, dir)
+}
+
+// fetchPrefix begins the name of a folder in which a process fetches an artifact. The id of the process follows.
+const fetchPrefix = ".fetch-"
+
+// removeFetched removes the folders that interrupted fetches left behind: their processes have ended.
+func removeFetched(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		name, ok := strings.CutPrefix(e.Name(), fetchPrefix)
+		pid, _, _ := strings.Cut(name, "-")
+		if id, numeric := strconv.Atoi(pid); ok && (numeric != nil || !isRunning(id)) {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	return err
+}
+
+// isRunning reports whether a process of this machine runs.
+func isRunning(pid int) bool {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return false
+	}
+	err = p.Signal(syscall.Signal(0))
+	return err == nil || errors.Is(err, syscall.EPERM)
 }
 
 // download makes Maven, pip or npm download an artifact into a folder, and returns the path of the artifact's own file.

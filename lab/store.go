@@ -58,7 +58,7 @@ func StoreDriver() engine.Driver {
 		Nodes:     []int{1},
 		Ports:     []string{StoreName},
 		Profiles: []launch.Profile{
-			{Name: "default", Summary: "versitygw, which stores objects as files in the lab's folder"},
+			{Name: "default", Summary: "versitygw, which stores objects as files in the lab's folder; whether they survive a crash of the machine is unknown"},
 		},
 		Stop: syscall.SIGTERM,
 		Find: func() error { _, err := program(); return err },

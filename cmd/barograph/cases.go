@@ -23,7 +23,7 @@ func newCases(e *env) *cobra.Command {
 		Use:   "cases [URL] | cases FILES…",
 		Short: "Derive questions from the records of an archive or of files, as YAML",
 		Long: fmt.Sprintf(`Cases writes questions about an archive or files, the most informative first; each has
-rows in these data. Their forms are those of NOAA's experiment (die-off, one series over a few days, all levels and
+rows in these data. Without arguments the archive is that of the environment variable BAROGRAPH_ENGINE. Their forms are those of NOAA's experiment (die-off, one series over a few days, all levels and
 regions, several levels, one lead and many levels, a large read) and of METviewer's plots (over time, by valid hour, by
 threshold): first NOAA's six forms for one line type, then one question of each line type in turn.
 

@@ -37,7 +37,7 @@ func TestLabDisksStory(t *testing.T) {
 		d, _ := all.Registry().Find("postgres")
 		enginetest.Installed(t, *d)
 		data := starOf(t)
-		r, _, _ := scanned(t, 0, "experiment2", "--partitions", "1", "--lab", "postgres", "--memory", "2048", "--disks", "--lab-dir", dir, "--data", data, "--reps", "1", "--query", "scan")
+		r, _, _ := scanned(t, 0, "experiment2", "--partitions", "1", "--lab", "postgres", "--profile", "tuned", "--memory", "2048", "--disks", "--lab-dir", dir, "--data", data, "--reps", "1", "--query", "scan")
 		if of := r.Scan; len(of.Configs) != 2 || len(of.Disks) != 2 || of.Disks[1].Path != set.Disks[1].Path || of.Disks[1].Limit != 150e6 || of.DiskLimits != "all paths are on throttled disks of the lab" {
 			t.Errorf("%+v, %s", of.Disks, of.DiskLimits)
 		}

@@ -139,7 +139,7 @@ func (s *study) archiveFlags(c *cobra.Command, e *env, caseSource string) {
 // flags adds the flags that met and quickstart share.
 func (s *study) flags(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&s.out, "out", "", "run folder (default: runs/{time}-{workload})")
+	f.StringVar(&s.out, "out", "", "run folder (default: runs/{time}-met)")
 	f.StringVar(&s.subset, "subset", defaultSubset, "name of the data set in each archive")
 	f.IntVar(&s.reps, "reps", met.DefaultReps, "timed repetitions of each cell (engine, design, flavour, case)")
 	f.IntVar(&s.warmups, "warmups", 1, "untimed repetitions between the proof and the timed ones")

@@ -2,7 +2,9 @@ package main
 
 import (
 	"errors"
+	"io/fs"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,8 +39,8 @@ A query ends with a semicolon. Lines before it may describe it:
   -- title: the most viewed pages
   -- param day: 2024-01-01 | 2024-01-02       run the query once per value; ${day} is replaced
   -- for: postgres, mariadb                   the query above, in the SQL of these engines
-For one engine the text of query NAME can be in the file NAME.ENGINE.sql next to the queries. Own sends only queries that begin with SELECT
-or WITH.
+A file NAME.ENGINE.sql of --queries has the text of query NAME for one engine (never statements for a table). Own sends
+only queries that begin with SELECT or WITH.
 
 Own compares each result with that of DuckDB on the files. The report calls this proof "engines agree", because a
 database computes the reference. Values must agree in type and value; the order of rows counts only with ORDER BY.
@@ -85,7 +87,14 @@ After ^C the timings and loaded tables are kept. To resume, repeat the command w
 					return false, err
 				}
 				p.Progress, f.Run.Skipped = f.StepLogger(e.info), skipped
-				keep, err := e.closeRun(c.Context(), f, own.Run(c.Context(), *p, f))
+				absent := e.absentFiles(p.Engines)
+				err = own.Run(c.Context(), *p, f)
+				for _, path := range absent {
+					if info, statErr := os.Stat(path); statErr == nil && info.Mode().IsRegular() {
+						err = errors.Join(err, os.Remove(path))
+					}
+				}
+				keep, err := e.closeRun(c.Context(), f, err)
 				keep = keep || slices.ContainsFunc(f.Run.Archives, func(a run.Archive) bool { return a.Commits > 0 })
 				switch {
 				case keep && c.Context().Err() != nil:
@@ -143,6 +152,22 @@ func (b whileLoadingAlias) Set(text string) error {
 		return errors.New("write load")
 	}
 	return b.Value.Set("true")
+}
+
+// absentFiles returns the paths of embedded engines that do not exist yet. An engine creates a file there, which stays
+// empty, because the tables of a study are in another file next to it.
+func (e *env) absentFiles(urls []string) (paths []string) {
+	for _, raw := range urls {
+		_, raw = engine.SplitName(raw)
+		d, u, err := e.engines.Parse(raw)
+		if err != nil || d.Place != engine.Embedded {
+			continue
+		}
+		if _, err := os.Stat(engine.Path(u)); errors.Is(err, fs.ErrNotExist) {
+			paths = append(paths, engine.Path(u))
+		}
+	}
+	return paths
 }
 
 // ownEngines returns the embedded engines that store a user's own tables, with files in the run

@@ -40,6 +40,11 @@ func TestScanOwn(t *testing.T) {
 	if _, err := os.Stat(at("run/report.html")); err != nil {
 		t.Error(err)
 	}
+	for _, name := range []string{"d.db", "s.db"} { // the tables are in FILE.barograph-own
+		if _, err := os.Stat(at(name)); err == nil {
+			t.Errorf("own left the empty file %s", name)
+		}
+	}
 	must(t, "report", at("run"))
 	status, output, stderr := barograph(t, append(args, "--time-limit", "1ns", "--out", at("short"))...)
 	if want := "nothing was timed; to continue: the same command with --out " + at("short"); status != 0 || !strings.Contains(stderr, want) {

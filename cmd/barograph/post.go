@@ -78,6 +78,8 @@ barograph_post (PostgreSQL) or database post (MariaDB). Every test except once e
 	f.StringVar(&now, "now", "", "FILES: moment that decides years, e.g. 2024-07-03 (default: the present)")
 	f.StringVar(&p.Labs, "lab-dir", engine.LabDir(), "folder of \"lab up\"; the run records the settings of its servers")
 	feed.add(c)
+	f.Lookup("messages").Usage = "number of products (default: 10; with --mean: 55,338)"
+	f.Lookup("mean").Usage = "values per product (default: 5000; with --messages: 240.3)"
 	e.completeEngines(c, "db")
 	required(c, engineFlag)
 	positive(c, "clients", "batch", "reposts")

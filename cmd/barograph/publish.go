@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -45,6 +46,9 @@ func (e *env) publish(p *publication, dirs []string) error {
 		return fault.Misuse("--share", "writes one run folder, and several are named", "repeat the command for each of them")
 	case p.share != "":
 		if err := e.mayWrite("--share", p.share, nil); err != nil { // an archive, for example, which shareFolder would replace
+			return err
+		}
+		if err := checkShareName(p.share); err != nil {
 			return err
 		}
 		return e.shareFolder(dirs[0], p.share)
@@ -111,6 +115,14 @@ func (e *env) shareAfter(requested bool, dir string, err error) error {
 		return err
 	}
 	return errors.Join(err, e.shareFolder(dir, filepath.Clean(dir)+".tar.gz"))
+}
+
+// checkShareName refuses a name for the shared file that promises another format.
+func checkShareName(file string) error {
+	if strings.HasSuffix(file, ".tar.gz") || strings.HasSuffix(file, ".tgz") {
+		return nil
+	}
+	return fault.Misuse("--share "+fault.Name(file), "is not the name of a compressed tar file", "name a file *.tar.gz or *.tgz")
 }
 
 // shareFolder writes the archive of a run folder, and prints how to contribute it.

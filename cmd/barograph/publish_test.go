@@ -65,6 +65,14 @@ func TestShareAndCheck(t *testing.T) {
 }
 
 // TestAndShare: quickstart shares the folder of a run that finished, also if a result was wrong, and of no other.
+func TestShareRefusesOtherFormats(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x.zip")
+	status, _, stderr := barograph(t, "report", "../../results/advise/testdata/day", "--share", file)
+	if _, err := os.Stat(file); err == nil || status != fault.Usage || !strings.Contains(stderr, "name a file *.tar.gz or *.tgz") {
+		t.Errorf("status %d, %s; file: %v", status, stderr, err)
+	}
+}
+
 func TestAndShare(t *testing.T) {
 	for name, x := range map[string]struct {
 		err    error

@@ -38,6 +38,7 @@ times them, and writes a report. The last example runs all seven.`,
 	s.flags(c)
 	setDefault(c, "reps", strconv.Itoa(quickReps))
 	setDefault(c, "warmups", "0")
+	c.Flags().Lookup("out").Usage = "run folder (default: runs/{time}-quickstart)"
 	return c
 }
 

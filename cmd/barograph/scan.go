@@ -20,10 +20,10 @@ func newScan(e *env) *cobra.Command {
 		Use:   "scan [EXPERIMENT] --engine URL|--lab ENGINE --data DIR [--paths A,B,C|--disks]",
 		Short: "Scan a star schema over several disks: how many paths, how many partitions",
 		Long: `Scan distributes three tables of TPC-DS (sales, days, items) over several disks, checks the
-result of every query, and times it. "barograph synth tpcds" makes the tables. Queries: TPC-DS's q3, q52, q55; scan,
+result of every query, and times it. "barograph synth tpcds" makes the tables. Queries: TPC-DS's q3, q52, q55; "scan",
 the sum of all sales. Experiments:
   experiment1   how many partitions on one path: 1, 2, 4, 8, or those of --partitions
-  experiment2   how many paths: 1 with --partitions (default auto); 1, 2, … with one partition each
+  experiment2   how many paths: 1 with --partitions, then 1, 2, … with one partition each
   sweep         both: paths × partitions 1, 2, 4, 8, 16, or those of --partitions
 
 Without an experiment, scan loads only the configuration that the flags describe. --partitions auto means one on each path;
@@ -41,7 +41,7 @@ limit. "barograph lab disks" makes disks of given speeds: --disks uses all of th
   barograph scan --engine duckdb:star.db --data tpcds --paths /disk1,/disk2 --partitions auto --cold 5
   barograph scan experiment2 --engine duckdb:star.db --data tpcds --paths /d1,/d2,/d3,/d4,/d5,/d6 --queries scan,q3 --reps 0 --cold 10
   barograph lab disks --count 6 --profile hdd
-  barograph scan sweep --lab asterixdb --data tpcds --disks --rounds 3 --cold 3
+  barograph scan sweep --lab asterixdb --profile tuned --data tpcds --disks --rounds 3 --cold 3
   barograph scan experiment2 --lab postgres --profile default --setting shared_buffers=64MB --data tpcds --disks=4 --cold 5
   barograph scan --engine duckdb:star.db --data tpcds --paths /disk1 --explain`,
 		Args: cobra.MatchAll(func(_ *cobra.Command, args []string) error { return checkDisks(p, args) },
@@ -80,7 +80,7 @@ func scanFlags(c *cobra.Command, p *scan.Program) {
 	f.StringVar(&p.URL, engineFlag, "", "URL of the engine")
 	f.StringVar(&p.Servers.Engine, "lab", "", "`engine` for which to start temporary servers")
 	f.IntVar(&p.Servers.Nodes, "nodes", 1, "nodes of each temporary server")
-	f.StringVar(&p.Servers.Profile, "profile", "tuned", "settings of servers: tuned, or default as in lab up")
+	f.StringVar(&p.Servers.Profile, "profile", "", "settings, as in lab up: default, tuned (default: the first)")
 	f.Int64Var(&p.Servers.Memory, "memory", 0, "`MiB` of memory that the profile assumes for a node of a temporary server; 0 = all")
 	f.StringArrayVar(&p.Servers.Settings, "setting", nil,
 		"`name=value`, a setting of temporary servers in place of the profile's; repeat it for several")
@@ -88,7 +88,7 @@ func scanFlags(c *cobra.Command, p *scan.Program) {
 	f.Var((*list)(&p.Paths), "paths", "folders, one on each disk (default: where the engine keeps its data)")
 	f.StringVar(&p.Disks, "disks", "", "use the throttled disks of \"barograph lab disks\" as paths: all, or the first `n`")
 	f.Lookup("disks").NoOptDefVal = scan.AllDisks
-	f.StringSliceVar(&p.Partitions, "partitions", []string{"auto"}, "auto or numbers; experiments: see above")
+	f.StringSliceVar(&p.Partitions, "partitions", nil, "numbers, or auto (default: auto; experiments: see above)")
 	f.IntVar(&p.Workers, "workers", 0, "workers of a query (default: one per partition)")
 	f.StringSliceVar(&p.Queries, "queries", toStrings(tables.StarQueries()), "queries")
 	f.IntVar(&p.Reps, "reps", 5, "timed warm repetitions of each query after each load")

@@ -78,7 +78,7 @@ func TestScanLab(t *testing.T) {
 			d, _ := all.Registry().Find(scheme)
 			enginetest.Installed(t, *d)
 			paths := enginetest.Disks(t, 2)
-			r, samples, output := scanned(t, 0, "experiment2", "--partitions", "1", "--lab", scheme, "--memory", "2048", "--lab-dir", labFolder(t, paths), "--data", starOf(t), "--paths", strings.Join(paths, ","), "--reps", "1", "--cold", "1", "--query", "scan,q3")
+			r, samples, output := scanned(t, 0, "experiment2", "--partitions", "1", "--lab", scheme, "--profile", "tuned", "--memory", "2048", "--lab-dir", labFolder(t, paths), "--data", starOf(t), "--paths", strings.Join(paths, ","), "--reps", "1", "--cold", "1", "--query", "scan,q3")
 			a := r.Archives[0]
 			if a.Server == nil || a.Server.Profile != "tuned" || a.Server.Memory != 2<<30 || len(a.Server.Settings) == 0 || a.Version == "" || len(a.Settings) == 0 {
 				t.Errorf("the server is %+v, %s, %v", a.Server, a.Version, a.Settings)
@@ -116,7 +116,7 @@ func TestScanLabEach(t *testing.T) {
 	if err := os.Mkdir(inTheWay, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r, samples, output := scanned(t, fault.Incomplete, "experiment2", "--partitions", "1", "--lab", "asterixdb", "--memory", "4096", "--setting", "storage.buffercache.size=48MB", "--lab-dir", labFolder(t, paths[:2]),
+	r, samples, output := scanned(t, fault.Incomplete, "experiment2", "--partitions", "1", "--lab", "asterixdb", "--profile", "tuned", "--memory", "4096", "--setting", "storage.buffercache.size=48MB", "--lab-dir", labFolder(t, paths[:2]),
 		"--data", data, "--paths", strings.Join(paths, ","), "--reps", "1", "--cold", "1", "--query", "scan")
 	a := r.Archives[0]
 	if len(samples) != 2*2 || a.Server == nil || a.Server.Profile != "tuned" || a.Server.Settings["storage.buffercache.size"] != "48MB" || a.Version == "" || !strings.HasPrefix(r.ColdMethod, "the server was restarted") {
@@ -167,7 +167,7 @@ func TestScanLabInterrupted(t *testing.T) {
 	defer stop()
 	stderr := &stopAt{text: "round 1", times: 2, stop: stop}
 	status := execute(ctx, &env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: stderr, engines: all.Registry(), args: []string{
-		"scan", "experiment2", "--partitions", "1", "--lab", "postgres", "--memory", "2048", "--lab-dir", labFolder(t, paths), "--data", starOf(t), "--paths", strings.Join(paths, ","), "--reps", "2", "--query", "scan", "--out", out,
+		"scan", "experiment2", "--partitions", "1", "--lab", "postgres", "--profile", "tuned", "--memory", "2048", "--lab-dir", labFolder(t, paths), "--data", starOf(t), "--paths", strings.Join(paths, ","), "--reps", "2", "--query", "scan", "--out", out,
 	}})
 	r, samples, err := run.Read(out)
 	if status != fault.Interrupted || err != nil || len(samples) != 2 || r.Scan.Configs[0].Problem+r.Scan.Configs[1].Problem != "" {

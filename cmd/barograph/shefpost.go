@@ -298,7 +298,7 @@ unreachable, full, or lacks a table or column. With the argument - serve first w
 the folder, product by product, so that the pipe never waits for the database. At the end of the input, serve posts what
 is left in the folder and exits.
 
-SIGHUP reloads stations, filters, limits and tokens; every twelve hours serve reloads all but the tokens. Standard output has one
+SIGHUP reloads stations, filters, limits and tokens except shef_storetext; every twelve hours serve reloads all but the tokens. Standard output has one
 line of JSON per product. --metrics serves Prometheus metrics at /metrics.`,
 		Example: `  barograph shef serve --spool /data/shef --engine postgres://awips@dx1:5432/hd_ob8krf --metrics 127.0.0.1:9464
   barograph shef serve - --spool /data/shef --engine $URL --schema barograph --make`,

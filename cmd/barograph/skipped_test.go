@@ -89,7 +89,7 @@ func TestOwnSkipsWhatIsNotInstalled(t *testing.T) {
 		t.Errorf("status %d\n%s%s", status, stderr, stdout)
 	}
 	for _, scheme := range []string{"duckdb", "sqlite"} {
-		if _, err := os.Stat(filepath.Join(out, "tables-"+scheme+".db")); err != nil {
+		if _, err := os.Stat(filepath.Join(out, "tables-"+scheme+".db.barograph-own")); err != nil {
 			t.Error(err)
 		}
 	}

@@ -63,10 +63,10 @@ func (f *ycsbFlags) flags(c *cobra.Command) {
 	c.Flags().StringArrayVarP(&f.assignments, "property", "p", nil, "name=value; overrides the files")
 	c.Flags().StringVar(&f.layout, "layout", "", "layout of the table: columns, document, pairs …")
 	c.Flags().StringArrayVar(&f.scripts, "ddl", nil, "SQL file, or ENGINE=FILE, that creates the table")
-	c.Flags().Float64Var(&f.target, "target", 0, "operations per second over all threads; 0 = no limit")
+	c.Flags().Float64Var(&f.target, "target", 0, "operations per second of all threads and agents; 0 = no limit")
 	c.Flags().StringVar(&f.rate, "rate", "", "several rates in turn, instead of --target: 500/s@30s,1000/s@30s")
 	c.MarkFlagsMutuallyExclusive("target", "rate")
-	c.Flags().BoolVar(&f.verify, "verify", false, "derive values from key and field, and check each value read (dataintegrity=true); the table must have been loaded with --verify")
+	c.Flags().BoolVar(&f.verify, "verify", false, "derive values from key and field, and check each value read (dataintegrity=true); give it to load and to run")
 	c.Flags().BoolVarP(&f.status, "status", "s", false, "print progress to stderr")
 	c.Flags().StringVar(&f.labDir, "lab-dir", engine.LabDir(), "folder of \"lab up\"; the run records the settings of its servers")
 	c.Flags().BoolVar(&f.ycsbExitCodes, "ycsb-exit-codes", false, "use the exit statuses of YCSB")
@@ -281,6 +281,11 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 	form, err := f.form(e)
 	if err != nil {
 		return err
+	}
+	if !load {
+		if err := e.mustExist(f.url); err != nil {
+			return err
+		}
 	}
 	t, err := e.openKV(ctx, f.url, form, f.labDir)
 	if err != nil {

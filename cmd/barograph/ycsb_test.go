@@ -273,6 +273,18 @@ func TestYCSBFailsBeforeItsFirstOperation(t *testing.T) {
 	}
 }
 
+// A run on a file or folder that does not exist creates none.
+func TestYCSBRunCreatesNoStore(t *testing.T) {
+	for _, name := range []string{"none.pebble", "none.db", "none.bolt", "none.duck"} {
+		path := filepath.Join(t.TempDir(), name)
+		scheme := map[string]string{".pebble": "pebble:", ".db": "sqlite:", ".bolt": "bbolt:", ".duck": "duckdb:"}[filepath.Ext(name)]
+		status, _, stderr := barograph(t, "ycsb", "run", "--engine", scheme+path, "-P", "workloada", "-p", "recordcount=10")
+		if _, err := os.Stat(path); err == nil || status != fault.Failed || !strings.Contains(stderr, "does not exist; check the path, or load it first") {
+			t.Errorf("%s: status %d, %s; store: %v", name, status, stderr, err)
+		}
+	}
+}
+
 // A resumed load looks for the records that are there, so its intervals without inserts are no silence of the server.
 func TestYCSBResumedLoadHasNoBottleneck(t *testing.T) {
 	url := sharedPlace(t, "postgres")

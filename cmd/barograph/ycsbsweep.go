@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -255,6 +258,21 @@ func (s *sweep) print(samples []run.Sample) error {
 		return nil
 	}
 	return report.OfPoints(&s.folder.Run, samples).Print(s.stdout)
+}
+
+// mustExist returns an error if a URL names a file or folder that does not exist, which an embedded engine would create.
+func (e *env) mustExist(raw string) error {
+	d, u, err := e.engines.Parse(raw)
+	if err != nil || d.Place != engine.Embedded || strings.HasPrefix(engine.Path(u), ":") {
+		return nil // openKV reports a faulty URL
+	}
+	if _, err := os.Stat(engine.Path(u)); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return &fault.Error{
+		Setting: fault.Redact(raw), Problem: "does not exist",
+		Cure: "check the path, or load it first: barograph ycsb load --engine " + fault.Redact(raw),
+	}
 }
 
 // openKV opens an engine for workloads.

@@ -32,8 +32,9 @@ func server() *launch.Server {
 		NoPassword: true,
 		Profiles: []launch.Profile{
 			{Name: "default", Summary: "as packaged: a Java heap of a quarter of the memory; " +
-				"a quarter of the heap is cache, a quarter write buffers"},
-			{Name: "tuned", Summary: "a Java heap of half the memory, most of it cache; more memory for sorts and joins", Settings: tuned},
+				"a quarter of the heap is cache, a quarter write buffers; a commit survives a crash of the machine"},
+			{Name: "tuned", Summary: "a Java heap of half the memory, most of it cache; more memory for sorts and joins; " +
+				"a commit survives a crash of the machine", Settings: tuned},
 		},
 		Note: "AsterixDB's HTTP ports listen on every network interface of this machine, independent of the configured address, " +
 			"and require no password: everybody who reaches them can read and change everything in it, and run code as its user. " +

@@ -39,7 +39,7 @@ func server() *launch.Server {
 		TLS:         launch.OffersTLS,
 		Profiles: []launch.Profile{
 			{Name: "default", Summary: "as packaged: the log is synced every 10 s: a commit survives a crash of the process, NOT of the machine"},
-			{Name: "tuned", Summary: "the log is synced before every reply: a commit is durable; memtables outside the heap", Settings: tuned},
+			{Name: "tuned", Summary: "the log is synced before every reply: a commit survives a crash of the machine; memtables outside the heap", Settings: tuned},
 		},
 		Stop:             syscall.SIGTERM,
 		RedirectsClients: true,

@@ -30,7 +30,7 @@ func server() *launch.Server {
 		Ports:      []string{"rest"},
 		NoPassword: true,
 		Profiles: []launch.Profile{
-			{Name: "default", Summary: "CouchbaseMock, for tests only: it has no N1QL, and its times are not ranked"},
+			{Name: "default", Summary: "CouchbaseMock, for tests only: it has no N1QL, and its times are not ranked; it keeps data in memory only"},
 		},
 		Stop:    syscall.SIGTERM,
 		Find:    func() error { _, err := program(); return err },

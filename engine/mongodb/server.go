@@ -47,7 +47,8 @@ func server() *launch.Server {
 		Ports:     []string{"mongodb"},
 		TLS:       launch.AlwaysTLS,
 		Profiles: []launch.Profile{
-			{Name: "default", Summary: "FerretDB over SQLite: MongoDB's protocol, for correctness only; its times are not ranked"},
+			{Name: "default", Summary: "FerretDB over SQLite: MongoDB's protocol, for correctness only; its times are not ranked, " +
+				"and whether a commit survives a crash is unknown"},
 		},
 		Stop:    syscall.SIGTERM,
 		Find:    func() error { _, err := program(); return err },

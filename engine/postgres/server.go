@@ -38,8 +38,9 @@ func server() *launch.Server {
 		Ports:    []string{"sql"},
 		TLS:      launch.OffersTLS,
 		Profiles: []launch.Profile{
-			{Name: "default", Summary: "as packaged"},
-			{Name: "tuned", Summary: "caches for the machine's memory, fewer checkpoints, no just-in-time compiler", Settings: tuned},
+			{Name: "default", Summary: "as packaged; a commit survives a crash of the machine"},
+			{Name: "tuned", Summary: "caches for the machine's memory, fewer checkpoints, no just-in-time compiler; " +
+				"a commit survives a crash of the machine", Settings: tuned},
 		},
 		Stop:    syscall.SIGINT, // fast shutdown: it ends sessions and writes all data
 		Find:    func() error { _, err := programs(); return err },

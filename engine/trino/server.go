@@ -29,11 +29,11 @@ func server() *launch.Server {
 		Ports:     []string{"http", "https"},
 		TLS:       launch.AlwaysTLS,
 		Profiles: []launch.Profile{
-			{Name: "default", Summary: "a Java heap of a quarter of the memory, with Trino's default shares"},
+			{Name: "default", Summary: "a Java heap of a quarter of the memory, with Trino's default shares; it only reads"},
 			{
 				Name: "tuned", Settings: tuned,
 				Summary: "a Java heap of 70 % of the memory, half of it for one query; " +
-					"enough threads to wait for several disks",
+					"enough threads to wait for several disks; it only reads",
 			},
 		},
 		Stop:    syscall.SIGTERM,

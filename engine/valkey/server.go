@@ -28,8 +28,8 @@ func server() *launch.Server {
 		Ports:    []string{"client", "bus"},
 		TLS:      launch.OffersTLS,
 		Profiles: []launch.Profile{
-			{Name: "default", Summary: "as packaged: occasional snapshots, a commit is NOT durable"},
-			{Name: "tuned", Summary: "a log that is synced before every reply: a commit is durable", Settings: tuned},
+			{Name: "default", Summary: "as packaged: occasional snapshots; a crash of the process loses the commits since the last one"},
+			{Name: "tuned", Summary: "a log that is synced before every reply: a commit survives a crash of the machine", Settings: tuned},
 			{Name: "memory", Summary: "no persistence: everything is lost with the process", Settings: memory},
 		},
 		Stop:             syscall.SIGTERM,

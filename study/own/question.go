@@ -131,6 +131,11 @@ func checkComplete(all []*Question) error {
 		return fault.Misuse("--queries", "name no question", "name SQL files, or a folder of them; or a ready set: --set")
 	}
 	for _, q := range all {
+		for engine := range q.Texts {
+			if err := q.checkText(engine); err != nil {
+				return err
+			}
+		}
 		if !q.hasText(reference) {
 			return questionError(q.File, q.Line, q.Name+" has texts only for some engines",
 				"add a text for all engines, or for duckdb, which computes the reference")
@@ -139,11 +144,6 @@ func checkComplete(all []*Question) error {
 			if name := "${" + p.name + "}"; !strings.Contains(q.Texts[""]+q.Texts[reference], name) {
 				return questionError(q.File, q.Line, q.Name+" has values for "+name+", but its text does not contain it",
 					"write "+name+" into the text, or omit the line with the values")
-			}
-		}
-		for engine := range q.Texts {
-			if err := q.checkText(engine); err != nil {
-				return err
 			}
 		}
 	}
@@ -157,7 +157,10 @@ func (q *Question) checkText(engine string) error {
 		return questionError(file, line, m+" has no value",
 			"write a line before the question: -- param "+strings.Trim(m, "${}")+": 1 | 2 | 3")
 	}
-	const cure = "write a query that starts with SELECT or WITH"
+	cure := "write a query that starts with SELECT or WITH"
+	if filepath.Base(file) == q.textFile(engine) {
+		cure += "; statements for a table, such as CREATE INDEX, belong in the folder of --tables, and queries in another folder"
+	}
 	all := tokens(q.Texts[engine])
 	if len(all) == 0 { // only hints, such as /*!40101 SET NAMES utf8 */ in the output of mysqldump
 		return questionError(file, line, q.Name+" is a hint without a query", cure)

@@ -149,6 +149,23 @@ func TestQuestionsRefused(t *testing.T) {
 	}
 }
 
+// TestTableStatementsAmongQueries: a file NAME.ENGINE.sql among the queries is the text of a query. If it has statements
+// for the table NAME, the error names the folder in which own reads those.
+func TestTableStatementsAmongQueries(t *testing.T) {
+	for _, withQuery := range []bool{true, false} {
+		dir := write(t, "x.sqlite.sql", "CREATE INDEX i ON x (a);")
+		if withQuery {
+			if err := os.WriteFile(filepath.Join(dir, "x.sql"), []byte("SELECT a FROM x"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := Questions([]string{dir}, []string{"sqlite"})
+		if err == nil || !strings.Contains(err.Error(), "x.sqlite.sql:1: CREATE … changes tables") || !strings.Contains(err.Error(), "belong in the folder of --tables") {
+			t.Errorf("with a query x %v: %v", withQuery, err)
+		}
+	}
+}
+
 // TestQuestionsInBrackets: Questions reads a folder whose name is a pattern of filepath.Glob.
 func TestQuestionsInBrackets(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "queries[1]")

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,7 @@ import (
 type Servers struct {
 	Engine   string // scheme; "" = no servers
 	Nodes    int
-	Profile  string
+	Profile  string   // "" = the engine's first, as in `barograph lab up`
 	Memory   int64    // MiB that the profile assumes for a node; 0 = all
 	Settings []string // name=value, instead of the profile's
 	Restart  bool     // restart the server before each cold query if the engine cannot drop its caches
@@ -56,6 +57,7 @@ func (s *Servers) check() error {
 	for _, p := range d.Server.Profiles {
 		profiles = append(profiles, p.Name)
 	}
+	s.Profile = cmp.Or(s.Profile, profiles[0])
 	switch {
 	case !slices.Contains(d.Server.Nodes, s.Nodes):
 		return fault.Misuse("--nodes "+strconv.Itoa(s.Nodes), "is not offered by "+d.Scheme,

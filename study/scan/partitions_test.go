@@ -88,7 +88,7 @@ func TestExperiment2First(t *testing.T) {
 		partitions []string
 		first      int
 		all        int
-	}{{8, []string{"auto"}, 8, 4}, {2, []string{"auto"}, 2, 4}, {1, []string{"auto"}, 1, 3}, {2, []string{"8", "8"}, 8, 4}} {
+	}{{8, []string{"auto"}, 8, 4}, {8, nil, 8, 4}, {2, []string{"auto"}, 2, 4}, {1, []string{"auto"}, 1, 3}, {2, []string{"8", "8"}, 8, 4}} {
 		p := scan.Program{
 			Target:     scan.Target{Registry: all.Registry(), URL: "duckdb:x.db", New: run.Run{Machine: measure.Machine{UsableCPUs: c.cores, Memory: 64 * gigabyte}}},
 			Experiment: scan.Experiment2, Paths: paths, Partitions: c.partitions,
@@ -119,6 +119,21 @@ func TestAutoOfServer(t *testing.T) {
 	plan, err := p.Plan(t.Context())
 	if err != nil || len(plan.Placements) != 1 || plan.Placements[0].Partitions != 7 || !strings.Contains(plan.Rule, "fixed at the start of the server") {
 		t.Errorf("%+v, %v", plan, err)
+	}
+}
+
+// TestProfileOfServers: temporary servers have the engine's first profile, as those of `barograph lab up`.
+func TestProfileOfServers(t *testing.T) {
+	for given, want := range map[string]string{"": "default", "tuned": "tuned", "large": ""} {
+		server := engine.Driver{
+			Scheme: "settled", Abilities: []any{tables.Offer{tables.StarOverDisks}}, Place: engine.Remote,
+			Server: &launch.Server{Nodes: []int{1}, Profiles: []launch.Profile{{Name: "default"}, {Name: "tuned"}}},
+		}
+		p := scan.Program{Target: scan.Target{Registry: engine.Registry{server}, New: run.Run{Machine: measure.Machine{UsableCPUs: 1}}}}
+		p.Servers = scan.Servers{Engine: "settled", Nodes: 1, Profile: given}
+		if _, err := p.Plan(t.Context()); (err == nil) != (want != "") || err == nil && p.Servers.Profile != want {
+			t.Errorf("%q: profile %q, want %q: %v", given, p.Servers.Profile, want, err)
+		}
 	}
 }
 

@@ -47,7 +47,7 @@ type Program struct {
 	Disks        string   // AllDisks or a number of the labs' disks, instead of Paths
 	MeasureDisks bool
 	Queries      []string
-	Partitions   []string // "auto", or numbers
+	Partitions   []string // "auto", or numbers; none = auto
 	Workers      int
 	Reps, Cold   int
 	Rounds       int
@@ -223,10 +223,18 @@ func (p *Program) findPaths() (err error) {
 	return nil
 }
 
+// wantedPartitions returns Partitions, or its default.
+func (p *Program) wantedPartitions() []string {
+	if len(p.Partitions) == 0 {
+		return []string{"auto"}
+	}
+	return p.Partitions
+}
+
 // place finds the configurations, and the rule for their numbers of partitions.
 func (p *Program) place(out *Plan) error {
 	var partitions []int
-	for _, s := range p.Partitions {
+	for _, s := range p.wantedPartitions() {
 		n, err := strconv.Atoi(s)
 		switch {
 		case s == "auto" && p.Experiment != SinglePlacement && p.Experiment != Experiment2:

@@ -36,12 +36,12 @@ six_postgres() {
 
 six_asterixdb() {
 	disks 6 10
-	scanned experiment2 asterixdb2 "$documents" --lab asterixdb --setting storage.buffercache.size=16MB --cold-restart=false --disks --queries scan --reps 0 --cold "$(small 6 3)"
+	scanned experiment2 asterixdb2 "$documents" --lab asterixdb --profile tuned --setting storage.buffercache.size=16MB --cold-restart=false --disks --queries scan --reps 0 --cold "$(small 6 3)"
 }
 
 six_trino() {
 	disks 6 1
-	scanned experiment2 trino2 "$tables" --lab trino --disks --queries scan --workers 12 --reps 0 --cold "$(small 6 3)"
+	scanned experiment2 trino2 "$tables" --lab trino --profile tuned --disks --queries scan --workers 12 --reps 0 --cold "$(small 6 3)"
 }
 
 six_clickhouse() {
@@ -66,12 +66,12 @@ one_disk() {
 one_disk_clickhouse_trino() {
 	disks 1 540
 	scanned experiment1 clickhouse1 "$tables" --engine "clickhouse:$star.ch" --disks=1 --partitions 2,8 --queries q3,scan --reps 10 --cold "$(small 10 6)"
-	scanned experiment1 trino1 "$tables" --lab trino --disks=1 --partitions 2,8 --queries q3,scan --reps 10 --cold "$(small 6 3)"
+	scanned experiment1 trino1 "$tables" --lab trino --profile tuned --disks=1 --partitions 2,8 --queries q3,scan --reps 10 --cold "$(small 6 3)"
 }
 
 one_disk_asterixdb() {
 	disks 1 540
-	scanned experiment1 asterixdb1 "$documents" --lab asterixdb --disks=1 --partitions 2,8 --queries q3,scan --reps "$(small 10 6)" --cold-restart=false --cold "$(small 6 3)"
+	scanned experiment1 asterixdb1 "$documents" --lab asterixdb --profile tuned --disks=1 --partitions 2,8 --queries q3,scan --reps "$(small 10 6)" --cold-restart=false --cold "$(small 6 3)"
 }
 
 step data data
