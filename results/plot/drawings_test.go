@@ -181,8 +181,15 @@ func looks() Lines {
 	}
 	r := rand.New(rand.NewPCG(8, 8))
 	for i, look := range []map[string]string{
-		{"lty": "0", "pch": "1"}, {"lty": "1", "pch": "15"}, {"lty": "2", "pch": "17"}, {"lty": "3", "pch": "19"}, {"lty": "4", "pch": "20"},
-		{"lty": "5", "type": "l"}, {"lty": "6", "type": "p"}, {"colors": "#102030FF", "lwd": "4", "legend": "another name"}, {"colors": "#FF000080"},
+		{"lty": "0", "pch": "1"},
+		{"lty": "1", "pch": "15"},
+		{"lty": "2", "pch": "17"},
+		{"lty": "3", "pch": "19"},
+		{"lty": "4", "pch": "20"},
+		{"lty": "5", "type": "l"},
+		{"lty": "6", "type": "p"},
+		{"colors": "#102030FF", "lwd": "4", "legend": "another name"},
+		{"colors": "#FF000080"},
 	} {
 		q := Curve{Name: fmt.Sprintf("curve %d", i), Look: look}
 		for x := 1.0; x <= 4; x++ {
@@ -227,8 +234,10 @@ func TestNamesAreFoundAgain(t *testing.T) {
 // A shared color: curves with SameColorAs have the color of the named curve, and no legend entry.
 func TestSameColor(t *testing.T) {
 	c := linesDrawing{Lines: Lines{Curves: []Curve{
-		{Name: "a", Positions: []float64{1}, Value: []float64{1}}, {Name: "b", Positions: []float64{1}, Value: []float64{2}},
-		{Name: "", SameColorAs: "a", Positions: []float64{1}, Value: []float64{3}}, {Name: "d", Positions: []float64{1}, Value: []float64{4}},
+		{Name: "a", Positions: []float64{1}, Value: []float64{1}},
+		{Name: "b", Positions: []float64{1}, Value: []float64{2}},
+		{Name: "", SameColorAs: "a", Positions: []float64{1}, Value: []float64{3}},
+		{Name: "d", Positions: []float64{1}, Value: []float64{4}},
 	}}}
 	if _, _, err := c.prepare(); err != nil {
 		t.Fatal(err)
