@@ -279,3 +279,22 @@ func TestColorsOfValues(t *testing.T) {
 		t.Errorf("above is %v, below is %v: want blue and vermilion", above, below)
 	}
 }
+
+// Each engine has its color in every picture of every report: those of a published palette, then the darker and the
+// lighter ones. The dry engine has gray, which no other name gets.
+func TestColorsOfEngines(t *testing.T) {
+	for name, want := range map[string]string{
+		"duckdb": "#0072b2", "sqlite": "#d55e00", "postgres": "#009e73", "mariadb": "#cc79a7", "pebble": "#e69f00", "mongodb": "#56b4e9", "couchbase": "#000000", "dry": "#8c8c8c",
+		"asterixdb": "#003f62", "cassandra": "#753400", "valkey": "#00573f", "oracle": "#70435c", "trino": "#7f5700", "clickhouse": "#2f6380", "bbolt": "#80b9d9",
+		"duckdb wide": "#0072b2",
+	} {
+		if got := ColorOf(name); got != want {
+			t.Errorf("%s has %s, want %s", name, got, want)
+		}
+	}
+	for i := range 200 {
+		if got := ColorOf(fmt.Sprintf("model%d", i)); got == "#8c8c8c" {
+			t.Errorf("model%d is gray", i)
+		}
+	}
+}
