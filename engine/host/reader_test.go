@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -56,6 +57,9 @@ func (fakeDatabase) Open(_ context.Context, d design.Name) (archive.Archive, err
 // fakeArchive answers each call with what depends on its arguments. Some subsets make it fail.
 type fakeArchive struct{ archive.Archive }
 
+// canceled counts the calls that the parent canceled.
+var canceled atomic.Int64
+
 var loaded = time.Date(2026, 11, 30, 1, 2, 3, 4, time.UTC)
 
 func (fakeArchive) Marks(_ context.Context, subset string) ([]archive.Mark, error) {
@@ -87,7 +91,10 @@ func (fakeArchive) Contents(ctx context.Context, subset string) (archive.Content
 		time.Sleep(time.Hour)
 	case "wait":
 		<-ctx.Done()
+		canceled.Add(1)
 		return archive.Contents{}, ctx.Err()
+	case "canceled":
+		return archive.Contents{Objects: canceled.Load()}, nil
 	case "invalid":
 		return archive.Contents{}, &fault.Status{Code: fault.Differs, Err: &fault.Error{File: "x.db", Line: 3, Setting: "s", Problem: "is invalid", Cure: "restore it", Err: errors.New("a cause")}}
 	case "empty":
@@ -370,7 +377,7 @@ func TestCrashes(t *testing.T) {
 	for subset, want := range map[string]string{
 		"crash": "the process that read it crashed: panic: the fake crashes", "exit": "the process that reads it was restarted, because another call failed or hung",
 	} {
-		pid := r.PID()
+		pid, process := r.PID(), r.process
 		_, err := a.Contents(t.Context(), subset)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", subset, err)
@@ -378,9 +385,17 @@ func TestCrashes(t *testing.T) {
 		if s, ok := errors.AsType[*fault.Status](err); ok != (subset == "crash") || ok && s.Code != fault.Differs {
 			t.Errorf("%s: %#v", subset, err)
 		}
+		if got := process.Crash(); (got == "panic: the fake crashes") != (subset == "crash") || (got == "") != (subset == "exit") {
+			t.Errorf("%s: the process ended with %q", subset, got)
+		}
 		if c, err := a.Contents(t.Context(), "s"); err != nil || c.Total() != 5 || r.PID() == pid {
 			t.Errorf("after %s: %+v, %v", subset, c, err)
 		}
+	}
+	killed := r.process
+	killed.Kill()
+	if got := killed.Crash(); got != "" {
+		t.Errorf("a killed process crashed with %q", got)
 	}
 	_, err := NewReader(t.Context(), Options{URL: "fake://whole", Path: "x.db", Deadline: time.Minute, Memory: 1 << 20})
 	if err == nil || !strings.Contains(err.Error(), "exceeded its memory limit of 1 MiB") {
@@ -401,9 +416,17 @@ func TestCanceledCalls(t *testing.T) {
 	if _, err := a.Contents(ctx, "s"); !errors.Is(err, context.Canceled) {
 		t.Errorf("a call after the cancellation: %v", err)
 	}
-	if c, err := a.Contents(t.Context(), "s"); err != nil || c.Total() != 5 || r.PID() != pid {
-		t.Errorf("%+v, %v", c, err)
+	for range 1000 { // the process notices the end of the connection soon
+		c, err := a.Contents(t.Context(), "canceled")
+		if err != nil || r.PID() != pid {
+			t.Fatal(err)
+		}
+		if c.Objects == 1 {
+			return
+		}
+		time.Sleep(time.Millisecond)
 	}
+	t.Error("the process did not cancel the call")
 }
 
 // TestDeadline: a silent process is ended; this call and all later ones report the limit.
