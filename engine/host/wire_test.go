@@ -1,6 +1,8 @@
 package host
 
 import (
+	"bytes"
+	"encoding/gob"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -9,6 +11,8 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
 )
 
@@ -95,5 +99,61 @@ func TestMalformedBatches(t *testing.T) {
 	var d decoder
 	if err := d.batch(unknown.buf, &record.Batch{}); !errors.Is(err, errChunk) {
 		t.Errorf("an unknown line type: %v", err)
+	}
+}
+
+// TestDamagedBatches: changed bytes of a message cause an error or other records, and no panic.
+func TestDamagedBatches(t *testing.T) {
+	lt, _ := record.TypeByName("ORANK")
+	r := rand.New(rand.NewPCG(5, 6))
+	var e encoder
+	e.batch(wireBatch(r, lt, 3))
+	for at := range e.buf {
+		damaged := slices.Clone(e.buf)
+		damaged[at] ^= byte(1 + r.IntN(255))
+		var d decoder
+		b := &record.Batch{}
+		if err := d.batch(damaged, b); err != nil && !errors.Is(err, errChunk) {
+			t.Fatalf("byte %d: %v", at, err)
+		}
+	}
+	for _, text := range [][]byte{{1}, {2}, {0, 2, 'a'}, {0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}} {
+		d := decoder{buf: text}
+		if got := d.text(); got != "" || !errors.Is(d.err, errChunk) {
+			t.Errorf("%v: %q, %v", text, got, d.err)
+		}
+	}
+}
+
+// TestQuestionsOverTheWire: a question keeps its line type and its columns, of which some repeat in a record.
+func TestQuestionsOverTheWire(t *testing.T) {
+	lt, _ := record.TypeByName("PCT")
+	q := &question.Question{Name: "q", Type: lt}
+	q.Header[record.Model] = []string{"gfs"}
+	q.SelectColumns()
+	w, err := newWireQuery(&archive.Query{Question: q, Text: "SELECT", Args: []any{"a", []string{"b"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	sent := wireQuery{}
+	if err := errors.Join(gob.NewEncoder(&b).Encode(w), gob.NewDecoder(&b).Decode(&sent)); err != nil {
+		t.Fatal(err)
+	}
+	got, err := sent.query(nil)
+	if err != nil || got.Text != "SELECT" || got.Question.Name != "q" || got.Question.Type != lt || !reflect.DeepEqual(got.Question.Columns, q.Columns) ||
+		!reflect.DeepEqual(got.Question.Order, q.Order) || !reflect.DeepEqual(got.Args, []any{"a", []string{"b"}}) {
+		t.Errorf("%+v, %v; sent was %+v", got, err, q)
+	}
+	if q.Type != lt {
+		t.Error("the question changed")
+	}
+	sent.Type = "NO_SUCH_TYPE"
+	if _, err := sent.query(nil); err == nil {
+		t.Error("an unknown line type is accepted")
+	}
+	untyped, err := newWireQuery(&archive.Query{Question: &question.Question{Name: "q"}})
+	if got, failed := untyped.query(nil); err != nil || failed != nil || got.Question.Type != nil {
+		t.Errorf("without a line type: %v, %v", err, failed)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"regexp"
 	"strconv"
@@ -148,7 +149,9 @@ func checkLayout(t *testing.T, svg []byte) {
 }
 
 func TestLayoutOfPictures(t *testing.T) {
-	for name, p := range pictures() {
+	all := pictures()
+	maps.Copy(all, drawings())
+	for name, p := range all {
 		t.Run(name, func(t *testing.T) {
 			svg, err := p.Draw()
 			if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -19,7 +20,9 @@ import (
 var update = flag.Bool("update", false, "write the golden pictures anew; look at them before committing")
 
 func TestGoldenPictures(t *testing.T) {
-	for name, p := range pictures() {
+	all := pictures()
+	maps.Copy(all, drawings())
+	for name, p := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got, err := p.Draw()
