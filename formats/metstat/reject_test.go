@@ -129,3 +129,13 @@ func TestLastLineWithoutLineEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestQuotedTokens: a reason quotes a token of up to 40 bytes completely, and the beginning of a longer one.
+func TestQuotedTokens(t *testing.T) {
+	for n, want := range map[int]string{1: "x", 40: strings.Repeat("x", 40), 41: strings.Repeat("x", 40) + "...", 500: strings.Repeat("x", 40) + "..."} {
+		token := []byte(strings.Repeat("x", n) + " next")[:n]
+		if got := shorten(token); string(got) != want {
+			t.Errorf("%d bytes: %q", n, got)
+		}
+	}
+}
