@@ -137,6 +137,10 @@ func TestReplacedFile(t *testing.T) {
 	for range a.Dump(t.Context(), "s") {
 		break // a caller may stop
 	}
+	checker, _ := a.(Checker)
+	if problems, err := checker.Check(t.Context(), "s"); problems != nil || err != nil {
+		t.Errorf("an archive that cannot be checked has problems: %q, %v", problems, err)
+	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
@@ -158,5 +162,21 @@ func TestBuildCatalog(t *testing.T) {
 	broken := errors.New("broken")
 	if c, err := BuildCatalog(t.Context(), stored{batches: []*record.Batch{one}, err: broken}, "s"); c != nil || !errors.Is(err, broken) {
 		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// checked is an archive with a damaged page.
+type checked struct{ stored }
+
+func (checked) Check(context.Context, string) ([]string, error) {
+	return []string{"page 7 is damaged"}, errors.New("ends early")
+}
+
+// TestCheckOfWrapped: a wrapped archive is checked if it can be, and its error has the context.
+func TestCheckOfWrapped(t *testing.T) {
+	added := errors.New("added")
+	a, _ := WrapErrors(checked{}, func(err error) error { return errors.Join(added, err) }).(Checker)
+	if problems, err := a.Check(t.Context(), "s"); !slices.Equal(problems, []string{"page 7 is damaged"}) || !errors.Is(err, added) || !strings.Contains(err.Error(), "ends early") {
+		t.Errorf("%q, %v", problems, err)
 	}
 }

@@ -139,3 +139,22 @@ func TestQuotedTokens(t *testing.T) {
 		}
 	}
 }
+
+// TestDamagedTimes: a time with a wrong character at any place is refused, also if the rest is a valid time.
+func TestDamagedTimes(t *testing.T) {
+	const valid = "20240112_121212"
+	for i := range valid {
+		for _, c := range []byte{'x', ' ', '/', ':'} {
+			tok := []byte(valid)
+			tok[i] = c
+			if u, ok := parseTime(tok); ok || u != 0 {
+				t.Errorf("%s is the time %d", tok, u)
+			}
+		}
+	}
+	for _, tok := range []string{valid[:14], valid + "0", ""} {
+		if u, ok := parseTime([]byte(tok)); ok || u != 0 {
+			t.Errorf("%q is the time %d", tok, u)
+		}
+	}
+}
