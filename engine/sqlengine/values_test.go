@@ -290,3 +290,31 @@ func TestUnknownDesignHasNoTable(t *testing.T) {
 		}
 	}
 }
+
+// TestColumnsThatAlwaysHaveAValue: a column that identifies a document or a record, or one of METviewer's files, is never
+// NULL; a number of a record may be.
+func TestColumnsThatAlwaysHaveAValue(t *testing.T) {
+	optional := func(cols []Column) string {
+		var names []string
+		for _, c := range cols {
+			if !c.NotNull && !c.Primary {
+				names = append(names, c.Name)
+			}
+		}
+		return strings.Join(names, " ")
+	}
+	lt, _ := record.TypeByName("SAL1L2")
+	for name, c := range map[string]struct {
+		cols []Column
+		want string
+	}{
+		"documents": {DocColumns(), ""}, "headers": {HeaderColumns(), ""}, "files": {FileColumns(), "mod_date"},
+	} {
+		if got := optional(c.cols); got != c.want {
+			t.Errorf("%s: %q may be NULL, want %q", name, got, c.want)
+		}
+	}
+	if got := optional(LineColumns(lt)); !strings.HasPrefix(got, "line_num ") || !strings.Contains(got, "fabar") {
+		t.Errorf("lines: %q may be NULL", got)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/stat"
 )
@@ -255,6 +256,45 @@ func TestSetHeader(t *testing.T) {
 		}
 		if err != nil || !slices.Equal(q.Header[record.Model], c.want) {
 			t.Errorf("%q: %q, %v", c.texts, q.Header[record.Model], err)
+		}
+	}
+}
+
+// TestFormatsOfTags: a title writes a lead and an hour with two digits for each part.
+func TestFormatsOfTags(t *testing.T) {
+	b := &builder{p: &metviewer.Plot{}}
+	for _, c := range []struct{ name, value, query, want string }{
+		{"fcst_lead", "60000", "format=HH", "06"},
+		{"fcst_lead", "1200000", "format=HH", "120"},
+		{"fcst_lead", "60000", "format=HHmm", "0600"},
+		{"fcst_lead", "1203059", "format=HHmm", "12030"},
+		{"fcst_lead", "11059", "format=HHmm", "0110"},
+		{"fcst_lead", "NA", "format=HH", "NA"},
+		{"fcst_lead", "60000", "", "60000"},
+		{"fcst_lead", "60000", "format=mm", "60000"},
+		{"valid_hour", "6", "format=HH", "06"},
+		{"init_hour", "18", "format=HH", "18"},
+		{"init_hour", "6", "", "6"},
+		{"model", "6", "format=HH", "6"},
+		{"fcst_valid_beg", "2019-01-02 12:30:00", "", "2019010212"},
+	} {
+		if got := b.formatTag(c.name, c.value, c.query); got != c.want {
+			t.Errorf("{%s?%s} of %s: %q, want %q", c.name, c.query, c.value, got, c.want)
+		}
+	}
+}
+
+// TestDerivedBoxes: a box plot draws a difference of two curves, but no test of equivalence.
+func TestDerivedBoxes(t *testing.T) {
+	for op, refused := range map[string]bool{"DIFF": false, "RATIO": false, "ETB": true} {
+		qs, notes := specOf(t, `<plot><template>box_plot.R_tmpl</template><dep><dep1><fcst_var name="TMP"><stat>RMSE</stat></fcst_var></dep1></dep>`+byLead+`
+			<series1><field name="model"><val>A</val><val>B</val></field></series1><agg_stat><agg_sl1l2>true</agg_sl1l2></agg_stat>
+			<tmpl><listDiffSeries1>list(c("A TMP RMSE","B TMP RMSE","`+op+`"))</listDiffSeries1></tmpl></plot>`)
+		if len(qs) != 1 {
+			t.Fatal(notes)
+		}
+		if qs[0].Drawing.Picture != "box" || (len(qs[0].Drawing.Derived) == 0) != refused || strings.Contains(strings.Join(notes, "\n"), "a test of equivalence has no box") != refused {
+			t.Errorf("%s: %s with %v, notes %q", op, qs[0].Drawing.Picture, qs[0].Drawing.Derived, notes)
 		}
 	}
 }
