@@ -129,3 +129,32 @@ func TestLastLineWithoutLineEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestQuotedTokens: a reason quotes a token of up to 40 bytes completely, and the beginning of a longer one.
+func TestQuotedTokens(t *testing.T) {
+	for n, want := range map[int]string{1: "x", 40: strings.Repeat("x", 40), 41: strings.Repeat("x", 40) + "...", 500: strings.Repeat("x", 40) + "..."} {
+		token := []byte(strings.Repeat("x", n) + " next")[:n]
+		if got := shorten(token); string(got) != want {
+			t.Errorf("%d bytes: %q", n, got)
+		}
+	}
+}
+
+// TestDamagedTimes: a time with a wrong character at any place is refused, also if the rest is a valid time.
+func TestDamagedTimes(t *testing.T) {
+	const valid = "20240112_121212"
+	for i := range valid {
+		for _, c := range []byte{'x', ' ', '/', ':'} {
+			tok := []byte(valid)
+			tok[i] = c
+			if u, ok := parseTime(tok); ok || u != 0 {
+				t.Errorf("%s is the time %d", tok, u)
+			}
+		}
+	}
+	for _, tok := range []string{valid[:14], valid + "0", ""} {
+		if u, ok := parseTime([]byte(tok)); ok || u != 0 {
+			t.Errorf("%q is the time %d", tok, u)
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package export
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/record"
+)
+
+// ranks is an answer with a column of each kind: three rows, with a missing number, a list that is empty and a text
+// that a spreadsheet would run.
+func ranks(t *testing.T) *answer.Answer {
+	t.Helper()
+	lt, _ := record.TypeByName("RHIST")
+	cols, err := question.Columns(lt, "model", "fcst_valid_beg", "fcst_lead", "total", lt.Group.Fields[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &answer.Answer{Rows: 3, Columns: cols, Vectors: []answer.Vector{
+		{Text: []string{"GFS", "=SUM(A1)", "-1.5"}},
+		{Seconds: []int64{1546300800, 1546304461, 0}},
+		{Seconds: []int64{86400, -5400, 0}},
+		{Num: []float64{10, math.NaN(), 0.1}},
+		{Num: []float64{1, 2, math.NaN(), 4}, End: []int{2, 2, 4}},
+	}}
+}
+
+// TestAnswerFormats: each format has the rows in their order. A missing number is NA, null or absent, and a lead has
+// hours for a person and seconds for a program.
+func TestAnswerFormats(t *testing.T) {
+	a := ranks(t)
+	list := a.Columns[4].Name
+	for format, want := range map[string]string{
+		"table": "model     fcst_valid_beg        fcst_lead (h)  total  " + list + "\n" +
+			"GFS       2019-01-01T00:00:00Z  24             10     1 2\n" +
+			"=SUM(A1)  2019-01-01T01:01:01Z  -1h30m         NA     \n" +
+			"-1.5      1970-01-01T00:00:00Z  0              0.1    NA 4\n",
+		"csv": "model,fcst_valid_beg,fcst_lead,total," + list + "\n" +
+			"GFS,2019-01-01T00:00:00Z,86400,10,1 2\n'=SUM(A1),2019-01-01T01:01:01Z,-5400,NA,\n-1.5,1970-01-01T00:00:00Z,0,0.1,NA 4\n",
+		"json": fmt.Sprintf(`{"fcst_lead":86400,"fcst_valid_beg":"2019-01-01T00:00:00Z","model":"GFS",%q:[1,2],"total":10}
+{"fcst_lead":-5400,"fcst_valid_beg":"2019-01-01T01:01:01Z","model":"=SUM(A1)",%[1]q:[],"total":null}
+{"fcst_lead":0,"fcst_valid_beg":"1970-01-01T00:00:00Z","model":"-1.5",%[1]q:[null,4],"total":0.1}
+`, list),
+	} {
+		var out bytes.Buffer
+		if err := Answer(&out, format, a, Spreadsheet); err != nil || out.String() != want {
+			t.Errorf("%s: %v\n%s\nwant\n%s", format, err, out.String(), want)
+		}
+	}
+	if err := Answer(io.Discard, "xml", a, Spreadsheet); fault.Code(err) != fault.Usage {
+		t.Errorf("xml: %v", err)
+	}
+}
+
+// TestAnswerParquet: a Parquet file has each column by its name, with its type, and a missing number is null.
+func TestAnswerParquet(t *testing.T) {
+	a := ranks(t)
+	var out bytes.Buffer
+	if err := Answer(&out, "parquet", a, nil); err != nil {
+		t.Fatal(err)
+	}
+	f, err := parquet.OpenFile(bytes.NewReader(out.Bytes()), int64(out.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := f.Schema().Columns()
+	rows := f.RowGroups()[0].Rows()
+	defer rows.Close()
+	buffer := make([]parquet.Row, 4)
+	n, err := rows.ReadRows(buffer)
+	if n != 3 || err != nil && !errors.Is(err, io.EOF) {
+		t.Fatalf("%d rows, %v", n, err)
+	}
+	var got []string
+	for _, row := range buffer[:n] {
+		cells := map[string][]string{}
+		for _, v := range row {
+			name := names[v.Column()][0]
+			cells[name] = append(cells[name], fmt.Sprintf("%v/%d/%d", v, v.RepetitionLevel(), v.DefinitionLevel()))
+		}
+		line := make([]string, 0, len(a.Columns))
+		for _, c := range a.Columns {
+			line = append(line, strings.Join(cells[c.Name], " "))
+		}
+		got = append(got, strings.Join(line, ", "))
+	}
+	want := []string{
+		"GFS/0/0, 1546300800/0/0, 86400/0/0, 10/0/1, 1/0/1 2/1/1",
+		"=SUM(A1)/0/0, 1546304461/0/0, -5400/0/0, <null>/0/0, <null>/0/0",
+		"-1.5/0/0, 0/0/0, 0/0/0, 0.1/0/1, NaN/0/1 4/1/1",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// full is a writer that accepts some bytes.
+type full int
+
+func (f *full) Write(p []byte) (int, error) {
+	if *f -= full(len(p)); *f < 0 {
+		return 0, errors.New("the disk is full")
+	}
+	return len(p), nil
+}
+
+// TestAnswerToFullDisk: an answer that could not be written completely is an error in every format.
+func TestAnswerToFullDisk(t *testing.T) {
+	a := ranks(t)
+	a.Vectors[0].Text[2] = strings.Repeat("x", 10000) // more than a buffer
+	for _, format := range AnswerFormats() {
+		for _, room := range []full{0, 20, 300} {
+			if err := Answer(&room, format, a, Spreadsheet); err == nil {
+				t.Errorf("%s: no error", format)
+			}
+		}
+	}
+}
+
+// TestSpreadsheet: a text that a spreadsheet would run as a formula has an apostrophe before it, a number has not.
+func TestSpreadsheet(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "GFS": "GFS", "=1+1": "'=1+1", "+x": "'+x", "-x": "'-x", "@x": "'@x", "\tx": "'\tx", "\rx": "'\rx", "\nx": "'\nx",
+		"-1.5": "-1.5", "+3": "+3", "-": "'-", "a=1": "a=1", "G2/NHX": "G2/NHX",
+	} {
+		if got := Spreadsheet(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
