@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"math"
 	"slices"
 	"strconv"
 
@@ -85,15 +86,15 @@ func letter(i int) string {
 // like a result, although the samples may just be too small.
 func Groups(samples [][]float64) []string {
 	n := len(samples)
-	var ps []float64
+	ps := slices.Repeat([]float64{math.NaN()}, n*n) // of each pair i < j; NaN does not count
 	for i := range n {
 		for j := i + 1; j < n; j++ {
-			ps = append(ps, MannWhitney(samples[i], samples[j]))
+			ps[i*n+j] = MannWhitney(samples[i], samples[j])
 		}
 	}
 	holm := Holm(ps)
 	if !slices.ContainsFunc(holm, func(p float64) bool { return p < Alpha }) {
 		return make([]string, n)
 	}
-	return Letters(n, func(i, j int) bool { return holm[i*n-i*(i+1)/2+j-i-1] < Alpha })
+	return Letters(n, func(i, j int) bool { return holm[i*n+j] < Alpha })
 }

@@ -160,8 +160,8 @@ func (m *ProcessMeter) Stop(ctx context.Context) ProcessLoad {
 	seconds, read, written := 0.0, int64(0), int64(0)
 	for _, u := range slices.AppendSeq(m.former, maps.Values(m.seen)) {
 		used := u.used
-		if m.countedByParent(u) {
-			used = processCost{} // its parent's use includes it
+		if m.countedByAncestor(u) {
+			used = processCost{} // the ancestor's use includes it
 		}
 		seconds += used.cpu - u.before.cpu
 		read += int64(used.read) - int64(u.before.read)      //nolint:gosec // far below 2^63
@@ -172,12 +172,16 @@ func (m *ProcessMeter) Stop(ctx context.Context) ProcessLoad {
 	return out
 }
 
-// countedByParent reports whether a process has ended and its running parent has waited for it.
-func (m *ProcessMeter) countedByParent(u *processUse) bool {
-	if !childrenCounted || m.seen[u.parent] == nil {
-		return false
+// countedByAncestor reports whether a process has ended and an ancestor still runs. The ancestor's use then includes it,
+// if each process between them waited for its children.
+func (m *ProcessMeter) countedByAncestor(u *processUse) bool {
+	p := u
+	for range m.seen { // reused pids may form a cycle
+		if p = m.seen[p.parent]; p == nil || p.lastTry == m.tries {
+			break
+		}
 	}
-	return u.lastTry < m.tries && m.seen[u.parent].lastTry == m.tries
+	return childrenCounted && u.lastTry < m.tries && p != nil && p.lastTry == m.tries
 }
 
 // MachineLoad is the load of the machine in an interval, as shares (0 … 1) of the time of all its

@@ -3,6 +3,7 @@ package pace
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -104,8 +105,8 @@ func (o *Options) check(workers int) error {
 	switch {
 	case workers == 0:
 		return &fault.Error{Setting: "threads", Problem: "there are no workers", Cure: "give at least 1"}
-	case o.Rate < 0:
-		return &fault.Error{Setting: "target", Problem: "is negative", Cure: "give operations per second, or 0 for no target"}
+	case !(o.Rate >= 0), slices.ContainsFunc(o.Phases, func(p RatePhase) bool { return !(p.Rate > 0) || p.Duration < 0 }):
+		return &fault.Error{Setting: "target", Problem: "is negative, or a phase has no rate", Cure: "give operations per second, or 0 for no target"}
 	case o.Arrivals != "" && o.Arrivals != Fixed && o.Arrivals != Poisson:
 		return &fault.Error{Setting: "arrivals", Problem: "\"" + string(o.Arrivals) + "\" is not known", Cure: "choose fixed or poisson"}
 	case o.Warmup < 0 || o.MaxDuration < 0:
