@@ -74,17 +74,13 @@ func (m *ProcessMeter) trySample(ctx context.Context, first bool) (complete bool
 	rss, shared, n := uint64(0), uint64(0), 0
 	m.tries++
 	complete = true
-	if first { // if a process of an earlier try has ended, its parent includes its use
+	if first { // forget the processes of an earlier try that have ended: their use is in the parent's before the interval
 		m.seen, m.former = map[int32]*processUse{}, nil
 	}
 	for _, p := range m.family(ctx) {
-		began, err := p.CreateTimeWithContext(ctx)
-		if err != nil {
-			complete = false
-			continue
-		}
+		began, hasEnded := p.CreateTimeWithContext(ctx)
 		used, err := costOf(ctx, p)
-		if err != nil {
+		if hasEnded != nil || err != nil {
 			complete = false
 			continue
 		}
