@@ -3,61 +3,64 @@
 package build
 
 import (
+	"cmp"
 	"runtime/debug"
 	"strings"
 )
 
-// packaging/release sets these with -ldflags -X; a plain build leaves them empty. release is the version of the program,
-// date that of the commit.
+// packaging/release sets the version, its commit and the date of the commit with -ldflags -X; a plain build leaves them
+// empty.
 var release, commit, date string //nolint:gochecknoglobals // the linker sets only variables
 
-// Commit reports the commit of the program and the date of that commit; both are empty if the build recorded none.
+// Commit reports the commit of the program and the date of that commit; both are empty if the build recorded none. The
+// commit ends in "+dirty" if files had changed since.
 func Commit() (revision, committed string) {
-	revision, committed = commit, date
-	if info, ok := debug.ReadBuildInfo(); ok && revision == "" {
-		for _, s := range info.Settings {
-			switch s.Key {
-			case "vcs.revision":
-				revision = s.Value
-			case "vcs.time":
-				committed = s.Value
-			}
-		}
+	if info, ok := debug.ReadBuildInfo(); ok && commit == "" {
+		return commitOf(info.Settings)
 	}
-	return revision, committed
+	return commit, date
+}
+
+func commitOf(settings []debug.BuildSetting) (revision, committed string) {
+	value := map[string]string{}
+	for _, s := range settings {
+		value[s.Key] = s.Value
+	}
+	if revision = value["vcs.revision"]; value["vcs.modified"] == "true" {
+		revision += "+dirty"
+	}
+	return revision, value["vcs.time"]
 }
 
 // Version returns the version of the program: its release, else the version of its module, else the commit it was built
 // from.
 func Version() string {
-	if release != "" {
-		return release
-	}
 	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
+	if release != "" || !ok {
+		return cmp.Or(release, "unknown")
 	}
-	v := info.Main.Version
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && (v == "" || v == "(devel)") {
-			v = s.Value
-		}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
 	}
-	if v == "" {
-		v = "(devel)"
-	}
-	return v
+	revision, _ := commitOf(info.Settings)
+	return cmp.Or(revision, "(devel)")
 }
 
-// Module returns the version of a module that the program is linked from, without the leading v;
-// "unknown" if the program does not contain it.
+// Module returns the version of a module that the program is linked from, or of its replacement, without the leading v;
+// "unknown" if the program does not contain it, or if a local folder replaces it.
 func Module(path string) string {
+	version := ""
 	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, m := range info.Deps {
-			if m.Path == path {
-				return strings.TrimPrefix(m.Version, "v")
-			}
+		version = versionOf(info.Deps, path)
+	}
+	return cmp.Or(version, "unknown")
+}
+
+func versionOf(modules []*debug.Module, path string) string {
+	for _, m := range modules {
+		if m.Path == path {
+			return strings.TrimPrefix(cmp.Or(m.Replace, m).Version, "v")
 		}
 	}
-	return "unknown"
+	return ""
 }

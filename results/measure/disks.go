@@ -91,18 +91,17 @@ func (m *DiskMeter) Stop(ctx context.Context) ([]DiskLoad, error) {
 	}
 	var out []DiskLoad
 	for _, name := range m.names {
-		before := m.start[name]
-		after, exists := now[name]
-		if !exists { // such as a loop device that was unmounted
-			after = before
-		}
+		start, end := m.start[name], now[name] // end is zero if the device has disappeared
 		out = append(out, DiskLoad{
-			Device: name, Read: after.ReadBytes - before.ReadBytes, Reads: after.ReadCount - before.ReadCount,
-			Busy: time.Duration(after.IoTime-before.IoTime) * time.Millisecond,
+			Device: name, Read: increase(start.ReadBytes, end.ReadBytes), Reads: increase(start.ReadCount, end.ReadCount),
+			Busy: time.Duration(increase(start.IoTime, end.IoTime)) * time.Millisecond, //nolint:gosec // far below 2^63
 		})
 	}
 	return out, nil
 }
+
+// increase is the increase of a counter; 0 if it is lower than before, because another device now has the name.
+func increase(start, end uint64) uint64 { return end - min(start, end) }
 
 // readRateBytes is the size of ReadRate's file.
 const readRateBytes = 64 << 20

@@ -101,16 +101,6 @@ func TestUSLIsFound(t *testing.T) {
 	}
 }
 
-// TestUSLPeak: throughput is highest for at least one client, and without crosstalk for no finite number.
-func TestUSLPeak(t *testing.T) {
-	for _, c := range []struct{ sigma, kappa, peak float64 }{{0.02, 0.0002, 70}, {1.5, 0.01, 1}, {0.5, 2, 1}, {0.1, 0, math.Inf(1)}} {
-		u := measure.USL{Sigma: measure.Estimate{Value: c.sigma}, Kappa: measure.Estimate{Value: c.kappa}}
-		if peak := u.Peak(); math.Abs(peak-c.peak) > 1e-9 { // Inf - Inf is NaN
-			t.Errorf("sigma %v, kappa %v: peak at %v, want %v", c.sigma, c.kappa, peak, c.peak)
-		}
-	}
-}
-
 func TestUSLWithNoise(t *testing.T) {
 	clients := []float64{1, 2, 4, 8, 16, 32}
 	covered := 0

@@ -75,17 +75,13 @@ func (m *ProcessMeter) trySample(ctx context.Context, first bool) (complete bool
 	rss, shared, n := uint64(0), uint64(0), 0
 	m.tries++
 	complete = true
-	if first { // forget an incomplete try: a process of it that has ended is in its parent's use before the interval
+	if first { // forget the processes of an earlier try that have ended: their use is in the parent's before the interval
 		m.seen, m.former = map[int32]*processUse{}, nil
 	}
 	for _, p := range m.family(ctx) {
-		began, err := p.CreateTimeWithContext(ctx)
-		if err != nil {
-			complete = false
-			continue
-		}
+		began, hasEnded := p.CreateTimeWithContext(ctx)
 		used, err := costOf(ctx, p)
-		if err != nil {
+		if hasEnded != nil || err != nil {
 			complete = false
 			continue
 		}
@@ -161,8 +157,8 @@ func (m *ProcessMeter) Stop(ctx context.Context) ProcessLoad {
 	seconds, read, written := 0.0, int64(0), int64(0)
 	for _, u := range slices.AppendSeq(m.former, maps.Values(m.seen)) {
 		used := u.used
-		if m.countedByParent(u) {
-			used = processCost{} // its parent's use includes it
+		if m.countedByAncestor(u) {
+			used = processCost{} // the ancestor's use includes it
 		}
 		seconds += used.cpu - u.before.cpu
 		read += int64(used.read) - int64(u.before.read)      //nolint:gosec // far below 2^63
@@ -173,17 +169,16 @@ func (m *ProcessMeter) Stop(ctx context.Context) ProcessLoad {
 	return out
 }
 
-// countedByParent reports whether a process has ended and the use of an ancestor that still runs includes its use. An
-// ancestor that has ended, too, passes what it includes to its own parent.
-func (m *ProcessMeter) countedByParent(u *processUse) bool {
-	ancestor := u
-	for range len(m.seen) { // not for ever: a pid that another process has now may close a circle
-		if ancestor == nil || ancestor.lastTry == m.tries {
+// countedByAncestor reports whether a process has ended and an ancestor still runs. The ancestor's use then includes it,
+// if each process between them waited for its children.
+func (m *ProcessMeter) countedByAncestor(u *processUse) bool {
+	p := u
+	for range m.seen { // reused pids may form a cycle
+		if p = m.seen[p.parent]; p == nil || p.lastTry == m.tries {
 			break
 		}
-		ancestor = m.seen[ancestor.parent]
 	}
-	return childrenCounted && ancestor != u && ancestor != nil && ancestor.lastTry == m.tries
+	return childrenCounted && u.lastTry < m.tries && p != nil && p.lastTry == m.tries
 }
 
 // MachineLoad is the load of the machine in an interval, as shares (0 … 1) of the time of all its

@@ -7,8 +7,7 @@ import (
 
 // StandstillMeter detects times in which this process did not run although it could have: it was
 // stopped (SIGSTOP), or its machine was paused or asleep. Such time must not count as the time of
-// an operation. A step of the wall clock forwards by more than a second counts as a
-// standstill, too.
+// an operation. If the wall clock is set forward by more than a second, this counts as a standstill, too.
 type StandstillMeter struct {
 	mu    sync.Mutex
 	last  time.Time

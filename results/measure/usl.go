@@ -41,7 +41,7 @@ func FitUSL(clients []float64, throughputs [][]float64, seed uint64) (USL, error
 	for i, n := range clients {
 		samples[i] = sortedFinite(throughputs[i])
 		if n < 1 || len(samples[i]) == 0 || slices.Min(samples[i]) <= 0 {
-			return u, &fault.Error{Setting: "USL", Problem: "a number of clients has a throughput of 0, or none", Cure: "measure each number of clients"}
+			return u, &fault.Error{Setting: "USL", Problem: "a number of clients is below 1, or has no throughput or one that is not above 0", Cure: "measure each number of clients"}
 		}
 		medians[i] = Median(samples[i])
 	}
@@ -133,8 +133,8 @@ func (u USL) At(n float64) float64 {
 
 // Peak is the number of clients with the highest throughput, at least 1; +Inf if throughput always grows.
 func (u USL) Peak() float64 {
-	if u.Kappa.Value == 0 {
+	if u.Kappa.Value == 0 && u.Sigma.Value < 1 {
 		return math.Inf(1)
 	}
-	return max(1, math.Sqrt(max(0, 1-u.Sigma.Value)/u.Kappa.Value))
+	return max(1, math.Sqrt((1-min(u.Sigma.Value, 1))/max(u.Kappa.Value, math.SmallestNonzeroFloat64)))
 }

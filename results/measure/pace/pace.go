@@ -107,7 +107,7 @@ func (o *Options) check(workers int) error {
 		return &fault.Error{Setting: "threads", Problem: "there are no workers", Cure: "give at least 1"}
 	case o.Rate < 0:
 		return &fault.Error{Setting: "target", Problem: "is negative", Cure: "give operations per second, or 0 for no target"}
-	case slices.ContainsFunc(o.Phases, func(p RatePhase) bool { return !(p.Rate > 0) }):
+	case slices.ContainsFunc(o.Phases, func(p RatePhase) bool { return !(p.Rate > 0) || p.Duration < 0 }):
 		return &fault.Error{Setting: "target", Problem: "has a phase without a rate", Cure: "give operations per second"}
 	case o.Arrivals != "" && o.Arrivals != Fixed && o.Arrivals != Poisson:
 		return &fault.Error{Setting: "arrivals", Problem: "\"" + string(o.Arrivals) + "\" is not known", Cure: "choose fixed or poisson"}

@@ -331,6 +331,12 @@ func TestWorkersEndAndFail(t *testing.T) {
 	if _, err = Run(t.Context(), []Worker{limited}, o); !errors.As(err, new(*fault.Error)) {
 		t.Errorf("unknown arrivals: %v", err)
 	}
+	for _, p := range []RatePhase{{0, time.Second}, {-1, time.Second}, {math.NaN(), time.Second}, {1, -time.Second}} {
+		o = Options{Phases: []RatePhase{p}, MaxDuration: time.Millisecond}
+		if _, err = Run(t.Context(), []Worker{limited}, o); !errors.As(err, new(*fault.Error)) {
+			t.Errorf("phase %v: %v", p, err)
+		}
+	}
 }
 
 // Gaps of Poisson arrivals are exponential: by the chi-square test in 20 classes
