@@ -22,10 +22,11 @@ func newCases(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cases [URL] | cases FILES…",
 		Short: "Derive questions from the records of an archive or of files, as YAML",
-		Long: fmt.Sprintf(`Cases writes questions about an archive or files, the most informative first; each has
-rows in these data. Without arguments the archive is that of the environment variable BAROGRAPH_ENGINE. Their forms are those of NOAA's experiment (die-off, one series over a few days, all levels and
-regions, several levels, one lead and many levels, a large read) and of METviewer's plots (over time, by valid hour, by
-threshold): first NOAA's six forms for one line type, then one question of each line type in turn.
+		Long: fmt.Sprintf(`Cases writes questions about an archive or files; each has rows in these data. Without arguments the archive is that
+of the environment variable BAROGRAPH_ENGINE. The forms of the questions are those of NOAA's experiment (die-off, one
+series over a few days, all levels and regions, several levels, one lead and many levels, a large read) and of
+METviewer's plots (over time, by valid hour, by threshold). They come in this order: NOAA's six forms for one line type,
+then one question of each line type in turn.
 
 A question's name is its form, line type and variable: one_sl1l2_hgt. "ask" and "met" accept such a name for every
 variable of the data. Without --case "met" asks the first %d questions. You can edit the file

@@ -60,7 +60,7 @@ var specialStatuses = map[string]string{ //nolint:gochecknoglobals // a constant
 	"adopt":             "3: the archive has lost records, so --forget removed nothing",
 	"ask":               "2: also if the archive has several designs and none is named, or a derived curve of a plot cannot be computed (nothing is drawn); 4: no record matches, a curve is left out (the others are drawn), or --where names a value that the archive does not have",
 	"cases":             "4: there is no record to query; with FILES: lines are quarantined, or files are unreadable",
-	"compare":           "4: a run has not finished; with --fail-over: a cell, or the median of all changes, is worse than it allows, a cell is wrong or absent, or the runs cannot be compared",
+	"compare":           "4: a run has not finished; with --fail-over: a cell, or the median of all changes, is worse than it allows, a cell is broken, or absent although the first run had it correct, or the runs cannot be compared",
 	"diff":              "3: there are differences that no known fault explains",
 	"faults":            "3: a result was wrong or the archive differs; 4: a load or a query did not recover, or files were unreadable",
 	"growth":            "3: a result is wrong; 4: lines were quarantined, files were unreadable, or no question has rows",
@@ -80,7 +80,7 @@ var specialStatuses = map[string]string{ //nolint:gochecknoglobals // a constant
 	"shef retry":        "4: there is no failed file",
 	"shef serve":        "5: the database is unreachable, with --wait-for-database=false",
 	"show":              "4: with FILES: lines are quarantined or conflict with each other, or files are unreadable",
-	"verify":            "3: an archive is not intact, or too many of its records were deleted for --prune (4 with --dry-run); 4: the load of an archive has not finished, or files are unreadable",
+	"verify":            "3: an archive is not intact, or --prune refused because more than 10 % of its records were deleted; 4: the load of an archive has not finished, files are unreadable, or --prune --dry-run finds that --prune would refuse",
 	"ycsb":              "3: a scan or a value is wrong; 4: records were not found, operations failed, keys existed already, or the engine did not sustain the rate; with --ycsb-exit-codes: 255 if recordcount or dataintegrity is invalid, else 0, even after failures",
 }
 

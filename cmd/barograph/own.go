@@ -32,14 +32,14 @@ queries per hour, percentiles and scaling.
 Table NAME is the file DIR/NAME.parquet or DIR/NAME.csv, or all files below DIR/NAME, where a folder day=2 adds the
 column day. Own prints files, rows and column types, and unused files with the reason. A CSV column gets the narrowest
 lossless type, and a column without a name is called column_ and its position; DIR/schema.sql or --types declares other
-types. Own creates no index: put CREATE INDEX into DIR/NAME.ENGINE.sql, which it runs after it has loaded NAME into
+types. Own creates no index: put CREATE INDEX into DIR/TABLE.ENGINE.sql, which it runs after it has loaded TABLE into
 ENGINE. On a server the tables are in a schema (MariaDB: database) barograph_own; a new run deletes and recreates it.
-A query ends with a semicolon. Lines before it may describe it:
+A query ends with a semicolon. Lines before it describe it; -- for begins another text of it:
   -- name: top_pages
   -- title: the most viewed pages
   -- param day: 2024-01-01 | 2024-01-02       run the query once per value; ${day} is replaced
-  -- for: postgres, mariadb                   the query above, in the SQL of these engines
-A file NAME.ENGINE.sql of --queries has the text of query NAME for one engine (never statements for a table). Own sends
+  -- for: postgres, mariadb                   the same query, in the SQL of these engines
+A file QUERY.ENGINE.sql of --queries has the text of QUERY for one engine (never statements for a table). Own sends
 only queries that begin with SELECT or WITH.
 
 Own compares each result with that of DuckDB on the files. The report calls this proof "engines agree", because a

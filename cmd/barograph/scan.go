@@ -23,7 +23,7 @@ func newScan(e *env) *cobra.Command {
 result of every query, and times it. "barograph synth tpcds" makes the tables. Queries: TPC-DS's q3, q52, q55; "scan",
 the sum of all sales. Experiments:
   experiment1   how many partitions on one path: 1, 2, 4, 8, or those of --partitions
-  experiment2   how many paths: 1 with --partitions, then 1, 2, … with one partition each
+  experiment2   one path with --partitions (or auto), then 1, 2, … paths with one partition each
   sweep         both: paths × partitions 1, 2, 4, 8, 16, or those of --partitions
 
 Without an experiment, scan loads only the configuration that the flags describe. --partitions auto means one on each path;
@@ -80,7 +80,7 @@ func scanFlags(c *cobra.Command, p *scan.Program) {
 	f.StringVar(&p.URL, engineFlag, "", "URL of the engine")
 	f.StringVar(&p.Servers.Engine, "lab", "", "`engine` for which to start temporary servers")
 	f.IntVar(&p.Servers.Nodes, "nodes", 1, "nodes of each temporary server")
-	f.StringVar(&p.Servers.Profile, "profile", "", "settings, as in lab up: default, tuned (default: the first)")
+	f.StringVar(&p.Servers.Profile, "profile", "", "as in lab up: default or tuned; if omitted, the first of the engine")
 	f.Int64Var(&p.Servers.Memory, "memory", 0, "`MiB` of memory that the profile assumes for a node of a temporary server; 0 = all")
 	f.StringArrayVar(&p.Servers.Settings, "setting", nil,
 		"`name=value`, a setting of temporary servers in place of the profile's; repeat it for several")

@@ -108,7 +108,7 @@ func newYCSBRun(e *env) *cobra.Command {
 		Long: `Run executes a workload on a loaded table. Without --target each thread sends its next request
 when it has the result of the last one. With --target, operations are due at that rate over all threads (-p
 arrivals=fixed or poisson), and run prints two latencies: [READ] is the service time, [Intended-READ] counts from when
-the operation was due. With -p warmup=SECONDS the first seconds do not count. --engine dry: is a store in memory, to
+the operation was due. With -p warmup=SECONDS the first seconds do not count. The engine "dry:" is a store in memory, to
 measure the client itself; run loads its table first.`,
 		Example: `  barograph ycsb load --engine pebble:ycsb.pebble -P workloada -p recordcount=100000
   barograph ycsb run --engine pebble:ycsb.pebble -P workloada -p recordcount=100000 -p operationcount=1000000 --threads 8
@@ -130,7 +130,7 @@ func (f *ycsbFlags) folderFlags(c *cobra.Command) {
 		"no-delay (lab up --isolate); slow:5ms, fast (delayed replies); disk-full, disk-free, power-off, power-on "+
 		"(lab up --frail-disks)")
 	c.Flags().StringVar(&f.faultCommand, "fault-command", "", "command that causes the faults on your own server; Barograph calls it as COMMAND ACTION NODE [AMOUNT]")
-	c.Flags().IntVar(&f.historyClients, "history", 8, "number of extra clients whose calls are checked for lost and stale data; without --fault only if set")
+	c.Flags().IntVar(&f.historyClients, "history", 8, "number of extra clients whose calls are checked for lost and stale data; without --fault the default is 0")
 	c.Flags().StringVar(&f.metrics, "metrics", "", "address for Prometheus metrics during the run: :9100 (this machine only) or HOST:9100")
 	c.Flags().StringVar(&f.out, "out", "", "run folder to create")
 	seldom(c, "fault", "fault-command", "history", "metrics")

@@ -43,9 +43,9 @@ func TestMain(m *testing.M) {
 		})
 	}
 	if os.Getenv(envArchive) != "" { // a child that ran the tests would start children without end
-		os.Exit(1)
+		os.Exit(1) //nolint:forbidigo // a child of the tests
 	}
-	os.Exit(m.Run())
+	os.Exit(m.Run()) //nolint:forbidigo // as Go requires
 }
 
 type fakeDatabase struct{}
@@ -89,7 +89,7 @@ func (fakeArchive) Contents(ctx context.Context, subset string) (archive.Content
 	case "crash":
 		panic("the fake crashes")
 	case "exit":
-		os.Exit(0)
+		os.Exit(0) //nolint:forbidigo // a child of the tests
 	case "hang":
 		time.Sleep(time.Hour)
 	case "wait":

@@ -41,9 +41,11 @@ func TestShortFile(t *testing.T) {
 	}
 }
 
-// TestOpen: Open accepts an intact file. A size or count in a damaged file that exceeds the file is an error. A page's
-// header is in Thrift's compact form: the low half of a byte is the type of a field (5 a number, 8 a text, 9 a list),
-// its number, length or items follow, and a byte 0 ends the header. Numbers are zigzag: \x03 is -2.
+// TestOpen: Open accepts an intact file. A size or count in a damaged file that exceeds the file is an error of Open,
+// except the size of a page's data, which the library checks when it reads the page. A page's header is in Thrift's compact
+// form: the high half of a byte is the distance from the previous field, the low half its type (5 integer, 8 text, 9 list).
+// Then comes the value: an integer in zigzag form (\x03 is -2), the length of a text, or of a list a byte \xf with the type
+// of its items (7 double) and their count. A byte 0 ends the header.
 func TestOpen(t *testing.T) {
 	var b bytes.Buffer
 	if err := parquet.Write(&b, []row{{"STNA1", 3.5}, {"STNA1", 3.6}}, parquet.MaxRowsPerRowGroup(1)); err != nil {

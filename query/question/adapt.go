@@ -12,7 +12,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Adapt adapts the drawing and the texts of q to conditions that were changed since before, an earlier copy of q. The
+// Adapt adapts the drawing and the texts of q to its present conditions. before is a copy of q with the earlier ones. The
 // drawing keeps only the curves that the conditions still include. The title and the labels were written for the
 // earlier conditions, so Adapt removes them and the picture derives new ones. stats are the statistics to be computed;
 // none = those of the drawing.
@@ -82,10 +82,10 @@ func (q *Question) hasStat(name string) bool {
 	return q.Drawing != nil && slices.ContainsFunc(q.Drawing.Stats, func(s string) bool { return strings.EqualFold(s, name) })
 }
 
-// groupTimes writes times as Group does; nil = they are not a list.
+// groupTimes writes times in the form of Group.Values; nil = they are not a list.
 func groupTimes(t *Times) []string { return lists.Map(t.Expand(), formatGroupTime) }
 
-// hoursOfLeads writes leads as Group does.
+// hoursOfLeads writes leads in the form of Group.Values.
 func hoursOfLeads(leads []int32) []string {
 	return lists.Map(leads, func(l int32) string { return strconv.FormatFloat(float64(l)/3600, 'g', -1, 64) })
 }

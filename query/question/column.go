@@ -46,7 +46,7 @@ type Column struct {
 	Role   Role
 	Kind   Kind
 	Field  record.Field // HeaderField only
-	Slot   int          // Data only: index in Batch.Num (Number) or Batch.Text (Text)
+	Slot   int          // Data: index in Batch.Num (Number) or Batch.Text (Text); Repeating: index in Group.Fields
 	stride int          // Repeating only: how many columns repeat together
 }
 

@@ -175,7 +175,7 @@ func TestOpenRangesOfTimes(t *testing.T) {
 	}
 }
 
-// readLog reads a log with this text.
+// readLogText reads a log with this text.
 func readLogText(t *testing.T, text string) (qs []*Question, notes string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "day.sql")

@@ -47,7 +47,7 @@ type Drawing struct {
 	Baseline string
 
 	XLabel, YLabel string           // "" = the axis's default
-	Ticks          []metviewer.Tick // of the axis, whose values are written as Group does; none = Barograph chooses them
+	Ticks          []metviewer.Tick // of the axis, whose values have the form of Group.Values; none = Barograph chooses them
 }
 
 // numCurves is the number of curves that are not derived. A picture of a line type has curves of one kind.

@@ -98,8 +98,8 @@ func randomDrawing(r *rand.Rand) *Drawing {
 	return d
 }
 
-// randomOf makes a question that has each field in some of its calls.
-func randomOf(r *rand.Rand) *Question {
+// randomQuestion makes a question; of many calls each field is set in some.
+func randomQuestion(r *rand.Rand) *Question {
 	t, _ := record.TypeByName([]string{"SL1L2", "SAL1L2"}[r.IntN(2)])
 	pick := func() string { return awkward[r.IntN(len(awkward))] }
 	list := func(most int) (out []string) {
@@ -192,7 +192,7 @@ func fieldsOf(v reflect.Value, path string, set map[string]bool) {
 func TestEveryFieldIsWritten(t *testing.T) {
 	set := map[string]bool{}
 	for seed := range uint64(1000) {
-		q := randomOf(rand.New(rand.NewPCG(seed, 35)))
+		q := randomQuestion(rand.New(rand.NewPCG(seed, 35)))
 		fieldsOf(reflect.ValueOf(q), "Question", set)
 		if same(t, q); t.Failed() {
 			t.Fatalf("seed %d", seed)

@@ -89,7 +89,7 @@ func (m *mixReader) addPlot(file string) {
 
 // add counts a question. Questions that differ only in their drawing count as the same.
 func (m *mixReader) add(q *Question) {
-	key := fmt.Sprintf("%s %q %v %v %v", q.Type.Name, q.Header, q.Valid, q.Lead, q.TimeFilter)
+	key := fmt.Sprintf("%s %q %v %v %v %q %q %v", q.Type.Name, q.Header, q.Valid, q.Lead, q.TimeFilter, q.Subset, q.MoreSubsets, q.Mean)
 	if same := m.byConditions[key]; same != nil {
 		same.Weight++
 		return

@@ -21,7 +21,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// drawingYAML is the YAML form of a Drawing. Its fields have the names of the Drawing's, its keys partly others.
+// drawingYAML is the YAML form of a Drawing. The fields have the names of Drawing's fields; some keys are
+// those of former versions.
 type drawingYAML struct {
 	Picture            string            `yaml:"picture,omitempty"`
 	RightAxis          bool              `yaml:"right,omitempty"`

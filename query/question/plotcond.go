@@ -97,7 +97,7 @@ func (b *builder) addValueCondition(text string) bool {
 // stripBrackets removes a pair of brackets around the complete condition.
 func stripBrackets(text string) (inner string, ok bool) {
 	depth := 0
-	for i, c := range text {
+	for i, c := range text { // at i = 0 the depth is 0 if the text does not begin with a bracket
 		depth += map[rune]int{'(': 1, ')': -1}[c]
 		if depth == 0 {
 			return strings.TrimSuffix(text[min(i, 1):], ")"), i > 0 && i == len(text)-1

@@ -27,7 +27,8 @@ type builder struct {
 	refusals    refusals
 	unsupported string // why the plot's condition cannot be expressed; "" = it can
 	// parsedTimes has parsed lists of times by the address of their first text. The questions of a plot share them,
-	// because a list may have thousands of times.
+	// because a list may have thousands of times. expandGroups returns a list of times unchanged, so the address
+	// identifies it.
 	parsedTimes map[*string]Times
 }
 
@@ -159,7 +160,7 @@ func areDateTimes(values []string) bool {
 	return len(values) > 0
 }
 
-// groupValues writes the values of a field as Group does. It skips invalid values, because
+// groupValues writes the values of a field in the form of Group.Values. It skips invalid values, because
 // addCondition reports them.
 func (b *builder) groupValues(f metviewer.Field, values []string) (out []string) {
 	f.List = expandGroups(f.List)
@@ -266,8 +267,8 @@ func (b *builder) addCurves(f metviewer.Field) error {
 	return b.addCondition(all, all.List)
 }
 
-// netCDFLevel matches a level such as 0,*,* or (0,*,*), which MET writes into its files. METviewer reads its asterisks as
-// a pattern, which this level itself matches.
+// netCDFLevel matches a level such as 0,*,* or (0,*,*), which MET writes into its files. METviewer takes
+// such a level as a pattern. The pattern matches the level itself, so Barograph compares the texts.
 var netCDFLevel = regexp.MustCompile(`^\(?(\d+|\*)(,(\d+|\*))+\)?$`)
 
 // addCondition adds the condition that a field has one of some values, or is within a range.
@@ -368,7 +369,7 @@ func parsePlotTexts(f metviewer.Field, values []string) ([]string, error) {
 	return values, nil
 }
 
-// groupValue writes a value of a series as Group does.
+// groupValue writes a value of a series in the form of Group.Values.
 func groupValue(f metviewer.Field, value string) (string, error) {
 	if f.Name == "fcst_lead" {
 		// The other codes of the list determine the unit: see parsePlotLeads.
@@ -386,7 +387,7 @@ func groupValue(f metviewer.Field, value string) (string, error) {
 	return text, nil
 }
 
-// normalGroupValue writes a value of a field as Group does: hours without leading zeros, times in one form.
+// normalGroupValue writes a value of a field in the form of Group.Values: hours without leading zeros, times in one form.
 func normalGroupValue(field, value string) (string, error) {
 	switch field {
 	case "fcst_lead", "valid_hour", "init_hour":
@@ -403,7 +404,7 @@ func normalGroupValue(field, value string) (string, error) {
 	return value, nil
 }
 
-// formatGroupTime writes a time as Group does.
+// formatGroupTime writes a time in the form of Group.Values.
 func formatGroupTime(t int64) string { return time.Unix(t, 0).UTC().Format(time.RFC3339) }
 
 // parsePlotLeads reads METviewer's lead codes. METviewer compares them with the values in its tables:

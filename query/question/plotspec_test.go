@@ -110,8 +110,7 @@ func TestInheritance(t *testing.T) {
 	base := `<plot name="base" run="false">` + series + rmse + byLead + `
 		<series1><field name="model"><val>A</val></field></series1>
 		<plot_fix><field name="vx_mask"><val>E</val></field><field name="fcst_lev"><set name="s"><val>P1</val></set></field></plot_fix></plot>
-		<plot name="hours" run="false" inherits="nothing"><plot_fix><field name="valid_hour"><val>0</val></field></plot_fix></plot>`
-	base = strings.Replace(base, ` inherits="nothing"`, "", 1)
+		<plot name="hours" run="false"><plot_fix><field name="valid_hour"><val>0</val></field></plot_fix></plot>`
 	qs, notes := specOf(t, base+`<plot inherits="base,hours">
 		<series1><field name="obtype"><val>X</val></field><field name="model"><val>B</val></field></series1>
 		<plot_fix><field name="vx_mask"><val>W</val></field><field name="fcst_lev"><set name="s"><val>P2</val></set></field></plot_fix></plot>`)
@@ -284,8 +283,8 @@ func TestDerivedOfBlanks(t *testing.T) {
 	}
 }
 
-// TestStylesOfYAML: a property that curves do not have, or a value that Barograph does not draw, is refused. The plot_ci of
-// earlier versions is that of all curves, repeated.
+// TestStylesOfYAML: a property that curves do not have, or a value that Barograph does not draw, is refused. The key
+// plot_ci of earlier versions is a list that is repeated until every curve has a value.
 func TestStylesOfYAML(t *testing.T) {
 	const head = "name: x\nline_type: SL1L2\nwhere: {fcst_var: TMP}\nstat: [RMSE, ME]\naxis: fcst_lead\nseries: [{model: [A, B]}]\n"
 	for _, c := range []struct{ styles, want, problem string }{
@@ -349,7 +348,7 @@ func TestTicksOfYAML(t *testing.T) {
 	}
 }
 
-// TestTicksOfPlots: the values of ticks are those of the question. A label that is the value is none. PlotXML refuses ticks.
+// TestTicksOfPlots: the values of ticks are those of the question. A label that equals its value does not count. PlotXML refuses ticks.
 func TestTicksOfPlots(t *testing.T) {
 	const dep = `<dep><dep1><fcst_var name="TMP"><stat>RMSE</stat></fcst_var></dep1></dep><agg_stat><agg_sl1l2>true</agg_sl1l2></agg_stat>`
 	for indep, want := range map[string]string{

@@ -119,10 +119,10 @@ func PlotXML(q *Question, seed uint64) ([]byte, error) {
 			newElementXML("circular_block_bootstrap", d.Block != 1))
 	}
 	styles := d.Styles
-	if d.Replicates > 0 && styles == nil {
+	if d.Replicates > 0 && len(styles) == 0 {
 		styles = slices.Repeat([]metviewer.Style{{"plot_ci": "boot"}}, d.numCurves())
 	}
-	if styles != nil {
+	if len(styles) > 0 {
 		for _, name := range slices.Sorted(maps.Keys(styles[0])) {
 			values := lists.Map(styles, func(st metviewer.Style) string { return st[name] })
 			p.Styles = append(p.Styles, newElementXML(name, `c("`+strings.Join(values, `","`)+`")`))

@@ -43,7 +43,7 @@ func FromURLQuery(v url.Values) (*Question, error) {
 		return nil, err
 	}
 	if !reflect.ValueOf(*d).IsZero() {
-		defaults := NewDrawing(q.Type, strings.Join(d.Stats, ","), "")
+		defaults := NewDrawing(q.Type, strings.Join(d.Stats[:min(len(d.Stats), 1)], ""), "") // the first one decides, as in YAML
 		d.Method, d.FromColumns = defaults.Method, defaults.FromColumns
 		d.Replicates, d.Confidence = defaults.Replicates, defaults.Confidence
 		q.Drawing = d

@@ -152,3 +152,49 @@ func TestOmittedOfPlots(t *testing.T) {
 		t.Errorf("omitted: %s | %s", first, second)
 	}
 }
+
+// TestURLOfTwoStatistics: the first statistic decides whether statistics are read from a column, as in YAML.
+func TestURLOfTwoStatistics(t *testing.T) {
+	t.Parallel()
+	for _, stats := range []string{"RMSE", "RMSE,ME"} {
+		values, err := url.ParseQuery("line_type=CNT&axis=fcst_lead&stat=" + stats)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, err := FromURLQuery(values)
+		if err != nil || !q.Drawing.FromColumns {
+			t.Errorf("%s: %+v, %v", stats, q, err)
+		}
+	}
+}
+
+// TestPlotXMLWithoutStyles: an empty list of styles is no list of styles.
+func TestPlotXMLWithoutStyles(t *testing.T) {
+	t.Parallel()
+	for _, replicates := range []int{0, 100} {
+		q, err := parsed("where: {fcst_var: TMP}\nstat: RMSE\naxis: fcst_lead")
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Drawing.Styles, q.Drawing.Replicates = []metviewer.Style{}, replicates
+		if text, err := PlotXML(q, 1); err != nil || strings.Contains(string(text), "plot_ci") != (replicates > 0) {
+			t.Errorf("%v: %s", err, text)
+		}
+	}
+}
+
+// TestMixOfDatabases: two questions of different data sets are two questions of a mix.
+func TestMixOfDatabases(t *testing.T) {
+	t.Parallel()
+	m := &mixReader{byConditions: map[string]*Question{}}
+	for _, subset := range []string{"a", "a", "b"} {
+		q, err := parsed("subset: " + subset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.add(q)
+	}
+	if len(m.qs) != 2 {
+		t.Errorf("%d questions", len(m.qs))
+	}
+}

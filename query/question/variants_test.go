@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/barograph/barograph/record"
 )
 
 // summary lists the properties of questions that their plot determines.
@@ -14,7 +16,7 @@ func summary(qs []*Question) string {
 		d := q.Drawing
 		parts := []string{q.Type.Name, strings.Join(d.Stats, "+"), d.Axis, d.Method}
 		for f, values := range q.Header {
-			if len(values) > 0 && f != 3 {
+			if len(values) > 0 && record.Field(f) != record.FcstVar {
 				parts = append(parts, strings.Join(values, "+"))
 			}
 		}

@@ -133,7 +133,7 @@ const (
 	maxText  = 256 << 10 // bytes
 	maxDepth = 16        // nested brackets, or dashes on one line
 	maxTimes = 1_000_000
-	maxLeads = 100_000 // in a range, and before one
+	maxLeads = 100_000 // in one range; a range is refused, too, if as many leads precede it
 )
 
 var deepDashes = regexp.MustCompile(`(?m)^[ \t]*(?:[-?:][ \t]+){` + strconv.Itoa(maxDepth) + `}`)

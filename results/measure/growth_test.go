@@ -69,13 +69,13 @@ func TestGrowthRefuses(t *testing.T) {
 		sizes []float64
 		times [][]float64
 	}{
-		"no size":        {nil, nil},
-		"a size of 0":    {[]float64{0, 1, 2}, [][]float64{{1}, {1}, {1}}},
-		"one size":       {[]float64{1}, [][]float64{{1}}},
-		"equal sizes":    {[]float64{2, 2}, [][]float64{{1}, {1}}},
-		"no times":       {[]float64{1, 2}, [][]float64{{1}, {}}},
-		"a time of 0":    {[]float64{1, 2}, [][]float64{{1}, {0}}},
-		"a size below 1": {[]float64{-1, 2}, [][]float64{{1}, {1}}},
+		"no size":         {nil, nil},
+		"a size of 0":     {[]float64{0, 1, 2}, [][]float64{{1}, {1}, {1}}},
+		"one size":        {[]float64{1}, [][]float64{{1}}},
+		"equal sizes":     {[]float64{2, 2}, [][]float64{{1}, {1}}},
+		"no times":        {[]float64{1, 2}, [][]float64{{1}, {}}},
+		"a time of 0":     {[]float64{1, 2}, [][]float64{{1}, {0}}},
+		"a negative size": {[]float64{-1, 2}, [][]float64{{1}, {1}}},
 	} {
 		if _, err := measure.FitGrowth(c.sizes, c.times, 1); err == nil {
 			t.Errorf("%s: no error", name)
@@ -188,7 +188,7 @@ func TestGrowthOfFourSizesByHand(t *testing.T) {
 }
 
 // The noise of the repetitions alone gives an interval if the medians are exactly on the line. Each size has the times
-// n/r, n and n·r, and in more than a sixth of the resamples the median is n/r or n·r. The exponent's interval therefore ends
+// n/r, n and n·r, and the median of a resample is n/r in 7 of 27 cases, and n·r in 7 of 27. The exponent's interval therefore ends
 // where the first size has one of them and the last size the other one, and so does the interval of a predicted time.
 func TestGrowthIntervalOfNoiseByHand(t *testing.T) {
 	const r = 1.1

@@ -75,13 +75,13 @@ func (m *ProcessMeter) trySample(ctx context.Context, first bool) (complete bool
 	rss, shared, n := uint64(0), uint64(0), 0
 	m.tries++
 	complete = true
-	if first { // forget the processes of an earlier try that have ended: their use is in the parent's before the interval
+	if first { // forget the processes that ended during an earlier try: the parent's before includes what they used
 		m.seen, m.former = map[int32]*processUse{}, nil
 	}
 	for _, p := range m.family(ctx) {
-		began, hasEnded := p.CreateTimeWithContext(ctx)
+		began, timeErr := p.CreateTimeWithContext(ctx)
 		used, err := costOf(ctx, p)
-		if hasEnded != nil || err != nil {
+		if timeErr != nil || err != nil {
 			complete = false
 			continue
 		}

@@ -118,7 +118,7 @@ func TestProcessMeterOfChildrenThatEnd(t *testing.T) {
 }
 
 // TestProcessMeterOfGrandchildrenThatEnd: a process that ended together with its parent counts once, in the use of the
-// ancestor that still runs. It counted twice.
+// ancestor that still runs. An earlier version counted it twice.
 func TestProcessMeterOfGrandchildrenThatEnd(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the system does not report the use of ended children")

@@ -30,24 +30,25 @@ import (
 // have lost data.
 type cluster struct {
 	archive.Archive
-	down, was atomic.Bool
-	noticed   atomic.Bool // a call failed because the node is down
-	forgets   bool        // after a kill the first mark is missing
-	isWrong   bool        // while a node is down, results have no rows, instead of an error
+	down    atomic.Bool
+	wasDown atomic.Bool // a node was down and is up again
+	noticed atomic.Bool // a call failed because the node is down
+	forgets bool        // after a kill the first mark is missing
+	isWrong bool        // while a node is down, results have no rows, instead of an error
 }
 
 var errDown = errors.New("a node is down")
 
 func (c *cluster) Kill(int) error { c.down.Store(true); return nil }
 
-// Restart waits until a call failed, which may take seconds on a busy machine. No call succeeds before the study knows
-// of the kill.
+// Restart waits until a call failed, which may take seconds on a busy machine. It returns 200 ms before the node is up, so
+// that no call succeeds before the study has measured the time until the restart.
 func (c *cluster) Restart(context.Context, int) error {
 	for until := time.Now().Add(10 * time.Second); !c.noticed.Swap(false) && time.Now().Before(until); {
 		time.Sleep(time.Millisecond)
 	}
 	time.AfterFunc(200*time.Millisecond, func() {
-		c.was.Store(true)
+		c.wasDown.Store(true)
 		c.down.Store(false)
 	})
 	return nil
@@ -92,7 +93,7 @@ func (c *cluster) Marks(ctx context.Context, subset string) ([]archive.Mark, err
 		return nil, errDown
 	}
 	m, err := c.Archive.Marks(ctx, subset)
-	if c.forgets && c.was.Load() && len(m) > 0 {
+	if c.forgets && c.wasDown.Load() && len(m) > 0 {
 		m = m[1:]
 	}
 	return m, err
@@ -173,20 +174,20 @@ func TestKills(t *testing.T) {
 			if got.Unread != 1 || len(rejects) != 1 || rejects[0] != nothing {
 				t.Errorf("%d files were not read: %v", got.Unread, rejects)
 			}
-			l, q, lost, wrong := kills[0].Kill, kills[1].Kill, kills[0].Measured(), kills[1].Measured()
+			l, q, loadTimes, queryTimes := kills[0].Kill, kills[1].Kill, kills[0].Measured(), kills[1].Measured()
 			if kills[0].Cell.Value("during") != run.DuringLoad || l.Acknowledged == 0 || (l.Found < l.Acknowledged) != c.lost || !strings.Contains(kills[0].Problem, c.loadProblem) || !l.Complete {
 				t.Errorf("the load: %+v", l)
 			}
-			if c.lost != (lost == nil) || c.wrong != (wrong == nil) {
+			if c.lost != (loadTimes == nil) || c.wrong != (queryTimes == nil) {
 				t.Errorf("a kill with a loss or a wrong result has times, or another one has none: %+v, %+v", l, q)
 			}
-			if l.Errors == 0 || !c.lost && (lost.Recovered < lost.Total || lost.LongestGap == 0) {
+			if l.Errors == 0 || !c.lost && (loadTimes.Recovered < loadTimes.Total || loadTimes.LongestGap == 0) {
 				t.Errorf("a load that failed until the node was back: %+v", l)
 			}
 			if q.Correct == 0 || (q.Wrong > 0) != c.wrong || (kills[1].Problem != "") != c.wrong || (q.Errors > 0) != c.questionErrors {
 				t.Errorf("the questions: %+v", q)
 			}
-			if c.questionErrors && (wrong.Recovered < wrong.Total || q.CorrectWhileDown > 0 || q.Messages[errDown.Error()] != q.Errors) {
+			if c.questionErrors && (queryTimes.Recovered < queryTimes.Total || q.CorrectWhileDown > 0 || q.Messages[errDown.Error()] != q.Errors) {
 				t.Errorf("questions that failed until the node was back: %+v", q)
 			}
 		})
@@ -235,8 +236,8 @@ func TestWrongBeforeKill(t *testing.T) {
 	}
 }
 
-// TestCopiesOfOneFile: a load that ends before the node is to be killed ends the study. The node was killed after the
-// load, and the kill was reported as one during the load.
+// TestCopiesOfOneFile: a load that ends before the node is to be killed ends the study. An earlier version killed the node
+// after the load, and reported a kill during the load.
 func TestCopiesOfOneFile(t *testing.T) {
 	specs, err := synth.VSDB{Seed: 1, Preset: "seed"}.Files()
 	if err != nil {

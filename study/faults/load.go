@@ -43,7 +43,7 @@ func (s *runner) killDuringLoad(ctx context.Context, rep int) (*kill, error) {
 	default:
 		if early == nil {
 			early = &fault.Error{
-				Problem: fmt.Sprintf("of %d files only %d differ from the others", len(s.Files), len(l.files)),
+				Problem: fmt.Sprintf("the %d files have only %s", len(s.Files), run.CountOf(len(l.files), "different content")),
 				Cure:    "name more files",
 			}
 		}
@@ -171,8 +171,8 @@ type ledger struct {
 }
 
 // commit records an acknowledged commit that stored so many new records. A resumed load reads a file that is not complete
-// from its beginning; records that an earlier commit acknowledged are not new then. If the commit also has records that
-// the archive had stored without an acknowledgment, commit counts as many lost records too few.
+// from its beginning; records that an earlier commit acknowledged are not new then. The count is a
+// lower limit: each record of the commit that the archive had stored without an acknowledgment hides one lost record.
 func (l *ledger) commit(batches []*record.Batch, done []archive.Mark, stored int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

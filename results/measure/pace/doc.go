@@ -1,6 +1,6 @@
 // Package pace generates load: several workers run operations and time each of them. In a closed
 // loop, each worker starts the next operation as soon as the previous one returns. In an open loop,
-// operations start at a rate of the run as a whole.
+// operations are due at a given rate, which all workers share.
 //
 // Every operation has two times. The service time begins when a worker starts the operation. The response
 // time begins when the operation was due. In an open loop an operation may start late, because the engine

@@ -65,7 +65,7 @@ type Options struct {
 
 	// OnInterval receives the groups (by kind and status) of the operations that finished in each ReportInterval. from
 	// and to count from the end of the warm-up. The callback may keep the groups. Workers buffer samples for up to
-	// 100 ms; a buffered sample appears in the next interval. One goroutine at a time calls it. nil = not called.
+	// 100 ms, or until the end of their next operation; a buffered sample appears in the next interval. One goroutine at a time calls it. nil = not called.
 	OnInterval func(from, to time.Duration, groups [][]*OutcomeTimes)
 
 	// OnFinished receives every recorded sample (each operation and each recorded part) of the operations that were due
@@ -105,10 +105,10 @@ func (o *Options) check(workers int) error {
 	switch {
 	case workers == 0:
 		return &fault.Error{Setting: "threads", Problem: "there are no workers", Cure: "give at least 1"}
-	case o.Rate < 0:
+	case !(o.Rate >= 0):
 		return &fault.Error{Setting: "target", Problem: "is negative", Cure: "give operations per second, or 0 for no target"}
 	case slices.ContainsFunc(o.Phases, func(p RatePhase) bool { return !(p.Rate > 0) || p.Duration < 0 }):
-		return &fault.Error{Setting: "target", Problem: "has a phase without a rate", Cure: "give operations per second"}
+		return &fault.Error{Setting: "target", Problem: "has a phase without a rate above 0, or with a negative duration", Cure: "give operations per second, and seconds"}
 	case o.Arrivals != "" && o.Arrivals != Fixed && o.Arrivals != Poisson:
 		return &fault.Error{Setting: "arrivals", Problem: "\"" + string(o.Arrivals) + "\" is not known", Cure: "choose fixed or poisson"}
 	case o.Warmup < 0 || o.MaxDuration < 0:
@@ -131,6 +131,7 @@ type runner struct {
 	stop     chan struct{} // closed when no operation may start any more
 	once     sync.Once
 	ending   Ending
+	stopAt   time.Duration // when stop was closed
 
 	tally totals
 }
@@ -191,7 +192,7 @@ const pollAhead = 2 * time.Millisecond
 // stopBecause stops the run for a reason. Only the first call has an effect.
 func (r *runner) stopBecause(why Ending) {
 	r.once.Do(func() {
-		r.ending = why
+		r.ending, r.stopAt = why, r.clock.Now()
 		close(r.stop)
 	})
 }
@@ -222,7 +223,7 @@ func (r *runner) work(w Worker) {
 			return
 		}
 		if due > now {
-			rec.flushBefore(now)
+			rec.flushBefore(due)
 			r.clock.SleepUntil(due, r.stop)
 			if r.stopped() {
 				r.schedule.giveBack(due)

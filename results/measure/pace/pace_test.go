@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -144,8 +145,8 @@ func TestStalls(t *testing.T) {
 		})
 	}
 	closed := play(t, workers, Options{Operations: 200_000}, stalls).Groups[0][0]
-	if p99 := closed.Response.At(99.9); p99 > 2*time.Millisecond {
-		t.Errorf("the closed loop shows the stall at 99.9 %%: %v", p99)
+	if p999 := closed.Response.At(99.9); p999 > 2*time.Millisecond {
+		t.Errorf("the closed loop shows the stall at 99.9 %%: %v", p999)
 	}
 	if most := closed.Response.Max(); most < 500*time.Millisecond {
 		t.Errorf("the closed loop's slowest operation took %v", most)
@@ -480,12 +481,74 @@ func TestRefusedOptions(t *testing.T) {
 	}{
 		"no workers":     {nil, Options{}},
 		"is negative":    {worker, Options{Rate: -1}},
-		"without a rate": {worker, Options{Phases: []RatePhase{{Rate: 10, Duration: time.Second}, {Duration: time.Second}}}},
+		"a rate above 0": {worker, Options{Phases: []RatePhase{{Rate: 10, Duration: time.Second}, {Duration: time.Second}}}},
 		"is not known":   {worker, Options{Arrivals: "sometimes"}},
 		"time limit":     {worker, Options{Warmup: -time.Second}},
 	} {
 		if _, err := Run(t.Context(), c.workers, c.o); err == nil || !strings.Contains(err.Error(), problem) {
 			t.Errorf("%v, want %s", err, problem)
 		}
+	}
+}
+
+// TestSamplesBeforeASleep: samples do not wait for the end of a long sleep. With 10 workers and one operation per second,
+// each interval has its operations; earlier versions reported them 10 s later.
+func TestSamplesBeforeASleep(t *testing.T) {
+	t.Parallel()
+	late, total := 0, 0
+	var lists sync.Mutex
+	o := Options{Rate: 1, MaxDuration: 60 * time.Second, OnFinished: func(all []OperationSample) {
+		lists.Lock()
+		defer lists.Unlock()
+		for _, s := range all {
+			total++
+			if all[len(all)-1].End-s.End > maxDelay {
+				late++
+			}
+		}
+	}}
+	clock := newVirtual(10)
+	o.Clock = clock.clock()
+	var workers []Worker
+	var ends []time.Duration // of the operations; a sample must arrive before the next operation of any worker ends
+	for range 10 {
+		workers = append(workers, worker(func(_ context.Context, r *Recorder) error {
+			lists.Lock()
+			if len(ends)-total > 1 { // the last operation may still be in its worker's hands
+				late++
+			}
+			ends = append(ends, r.Now())
+			lists.Unlock()
+			r.Done(0, 0, r.Began())
+			return nil
+		}))
+	}
+	o.Kinds, o.Statuses = []string{"READ"}, []string{"OK"}
+	if _, err := Run(t.Context(), workers, o); err != nil || total != 60 || late > 0 {
+		t.Errorf("%d samples, %d of them late, %v", total, late, err)
+	}
+}
+
+// TestUnstartedAfterAFailure: arrivals that are due after the run was stopped are not unstarted.
+func TestUnstartedAfterAFailure(t *testing.T) {
+	t.Parallel()
+	clock := newVirtual(2)
+	n := 0
+	workers := []Worker{
+		worker(func(_ context.Context, r *Recorder) error { // fails while the other one works
+			clock.until(r.Now() + 10*time.Millisecond)
+			return errors.New("no")
+		}),
+		worker(func(_ context.Context, r *Recorder) error { // works for 5 s more
+			n++
+			clock.until(r.Now() + 5*time.Second)
+			r.Done(0, 0, r.Began())
+			return nil
+		}),
+	}
+	o := Options{Kinds: []string{"READ"}, Statuses: []string{"OK"}, Rate: 1000, MaxDuration: time.Minute, Clock: clock.clock()}
+	got, err := Run(t.Context(), workers, o)
+	if err == nil || got.Unstarted > 20 {
+		t.Errorf("%d unstarted after %d operations, %v", got.Unstarted, n, err)
 	}
 }

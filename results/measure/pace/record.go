@@ -31,7 +31,8 @@ type operation struct {
 	failed        bool // a part of it failed
 }
 
-// A Recorder buffers at most maxSamples samples for at most about maxDelay.
+// A Recorder buffers at most maxSamples samples. It adds them to the totals when the first of them is older than maxDelay
+// and an operation ends, and before a sleep that would end later. While an operation runs, they wait for its end.
 const maxSamples, maxDelay = 128, 100 * time.Millisecond
 
 // OperationSample is a finished operation or a finished part of one.
@@ -81,9 +82,7 @@ func (r *Recorder) DoneMany(kind, status int, began time.Duration, records int) 
 	}
 	now := r.runner.clock.Now()
 	r.service, r.end = now-began, now
-	if r.sampleCount == 0 {
-		r.oldest = now
-	}
+	r.buffering(now)
 	r.samples[r.sampleCount] = OperationSample{uint8(kind), uint8(status), now, now - began, r.began - r.due, int32(records)} //nolint:gosec // few kinds, small batches
 	if r.sampleCount++; r.sampleCount == maxSamples || now-r.oldest > maxDelay {
 		r.flush()
@@ -99,6 +98,7 @@ func (r *Recorder) finish() {
 		return
 	}
 	end := max(r.end, r.began)
+	r.buffering(end)
 	r.operations[r.operationCount] = operation{end, end - r.due, r.failed}
 	if r.operationCount++; r.operationCount == maxSamples {
 		r.flush()
@@ -110,8 +110,9 @@ func (r *Recorder) finish() {
 // operation finishes after it.
 func (r *Recorder) Pause(d time.Duration) bool {
 	c := &r.runner.clock
-	r.flushBefore(c.Now())
-	c.SleepUntil(c.Now()+d, r.runner.stop)
+	end := c.Now() + d
+	r.flushBefore(end)
+	c.SleepUntil(end, r.runner.stop)
 	r.runner.tally.extend(c.Now())
 	return !r.runner.stopped()
 }
@@ -119,9 +120,16 @@ func (r *Recorder) Pause(d time.Duration) bool {
 // IsStopping reports whether no operation may start any more.
 func (r *Recorder) IsStopping() bool { return r.runner.stopped() }
 
-// flushBefore adds buffered samples before the worker sleeps.
-func (r *Recorder) flushBefore(now time.Duration) {
-	if r.sampleCount > 0 && now-r.oldest > maxDelay/4 {
+// buffering is called before a sample or an operation is buffered.
+func (r *Recorder) buffering(now time.Duration) {
+	if r.sampleCount+r.operationCount == 0 {
+		r.oldest = now
+	}
+}
+
+// flushBefore adds what is buffered to the totals before the worker sleeps until wake, if it would be old then.
+func (r *Recorder) flushBefore(wake time.Duration) {
+	if r.sampleCount+r.operationCount > 0 && wake-r.oldest > maxDelay/4 {
 		r.flush()
 	}
 }
@@ -297,7 +305,8 @@ type Result struct {
 	// Unstarted is the number of operations of an open loop that were due before the run ended but that no worker started,
 	// because the engine does not sustain the rate. It is 0 if the ending is Completed.
 	Unstarted int64
-	// Hung: at least one worker did not return although its operation was canceled. Its last operation is not counted.
+	// Hung: at least one worker did not return although its operation was canceled. This operation is not counted, nor
+	// are finished ones that the worker still buffers.
 	Hung bool
 }
 
@@ -325,7 +334,7 @@ func (r *runner) result() (*Result, error) {
 	out.Groups, out.Series, out.Operations, out.Succeeded = t.groups, t.series, t.operations, t.operations-t.failed
 	out.Elapsed = max(t.last-r.Warmup, 0)
 	if out.Ending != Completed {
-		out.Unstarted = r.schedule.unstarted(r.clock.Now())
+		out.Unstarted = r.schedule.unstarted(r.stopAt)
 	}
 	return out, t.err
 }

@@ -63,7 +63,7 @@ func (e Exponential) Draw(rng *rand.Rand) int64 {
 }
 
 // Buckets draws lengths by a histogram, like YCSB's HistogramGenerator but without its error: that one
-// draws the first length once too often and the last one never.
+// gives the first length a weight that is too high by 1, and never draws the last length.
 type Buckets struct {
 	size       int64
 	cumulative []int64 // by bucket: its count and those of the buckets before it

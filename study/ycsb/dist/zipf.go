@@ -117,9 +117,9 @@ func NewScrambled(least, most int64, theta float64) Scrambled {
 // Draw returns the next number.
 func (s *Scrambled) Draw(rng *rand.Rand) int64 { return s.least + Hash(s.inner.Draw(rng))%s.count }
 
-// Latest draws the last numbers often: YCSB's SkewedLatestGenerator. Its one exception is YCSB's, too: if last was at
-// most 2 in NewLatest and has grown since, Draw returns 1, the oldest number, most often, because eta (see set) is not
-// above 0.
+// Latest draws the last numbers often: YCSB's SkewedLatestGenerator. In one case it does not, as YCSB's does not: if
+// NewLatest got a last of at most 2 and the range has grown since, eta (see set) is not above 0. Draw then returns 1, the
+// oldest number that it draws, most often.
 type Latest struct{ zipf Zipf }
 
 // NewLatest returns a distribution for draws from a range that ends with last, and that may grow later.

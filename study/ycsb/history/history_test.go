@@ -127,8 +127,8 @@ func broken(found []history.Finding) (names []string) {
 	return names
 }
 
-// TestFaultyStores: a store that fails in one of 10,000 operations is detected, each time: by turns with a stale read
-// and with an update that it acknowledges and does not do. A fault during another operation on its key may equal a
+// TestFaultyStores: a store that fails once in 10,000 operations is detected with every seed. With an even seed it returns
+// a stale value, with an odd one it acknowledges an update that it does not do. A fault during another operation on its key may equal a
 // correct result; then the test tries again, three times at most.
 func TestFaultyStores(t *testing.T) {
 	for seed := range uint64(100) {

@@ -21,7 +21,7 @@ import (
 type Witness struct {
 	Table   *kv.Records
 	Fields  int           // of a record
-	Prefix  string        // of the keys; no record has a key with this prefix
+	Prefix  string        // of the keys of its records; no other record of the table has a key with it
 	Clients int           // number of concurrent clients
 	Calls   int           // approximate number of calls of each client; 0 = until Finish
 	Pause   time.Duration // mean pause between two turns of a client
