@@ -88,12 +88,7 @@ After ^C the timings and loaded tables are kept. To resume, repeat the command w
 				}
 				p.Progress, f.Run.Skipped = f.StepLogger(e.info), skipped
 				absent := e.absentFiles(p.Engines)
-				err = own.Run(c.Context(), *p, f)
-				for _, path := range absent {
-					if info, statErr := os.Stat(path); statErr == nil && info.Mode().IsRegular() {
-						err = errors.Join(err, os.Remove(path))
-					}
-				}
+				err = errors.Join(own.Run(c.Context(), *p, f), removeEmpty(absent))
 				keep, err := e.closeRun(c.Context(), f, err)
 				keep = keep || slices.ContainsFunc(f.Run.Archives, func(a run.Archive) bool { return a.Commits > 0 })
 				switch {
@@ -153,6 +148,20 @@ func (b whileLoadingAlias) Set(text string) error {
 	}
 	return b.Value.Set("true")
 }
+
+// removeEmpty removes the files that are empty databases.
+func removeEmpty(paths []string) (err error) {
+	for _, path := range paths {
+		if info, statErr := os.Stat(path); statErr == nil && info.Mode().IsRegular() && info.Size() <= emptyDatabase {
+			err = errors.Join(err, os.Remove(path))
+		}
+	}
+	return err
+}
+
+// emptyDatabase is the size of an empty DuckDB file, in bytes; an empty SQLite file is smaller. Somebody may have loaded
+// into a larger one meanwhile.
+const emptyDatabase = 12 << 10
 
 // absentFiles returns the paths of embedded engines that do not exist yet. An engine creates a file there, which stays
 // empty, because the tables of a study are in another file next to it.
