@@ -98,7 +98,7 @@ question and statistic of --stat. Leads are in hours; in rows as CSV, JSON or Pa
 	f.StringVar(&a.lead, "lead", "", "replace the question's leads, in hours: 0,24,72 or 0-240/6, or all")
 	f.StringVar(&a.format, "format", "table", "table, csv, json, parquet, or metviewer: a statistic in the columns "+
 		"of METviewer's .data files; if omitted, the extension of --out decides")
-	f.StringVarP(&a.out, "out", "o", "", "write to this file (default: stdout)")
+	f.StringVarP(&a.out, "out", "o", "", "write to this file (default: stdout); several questions: NAME.csv becomes NAME-QUESTION.csv")
 	f.StringSliceVar(&a.stats, "stat", nil, "compute statistics (\"barograph list statistics\") instead of printing rows: RMSE,ME")
 	complete(c, "stat", statNames)
 	f.StringVar(&a.plot, "plot", "", "draw the statistic into this file: .svg, .png or .pdf")
