@@ -135,6 +135,8 @@ func (m *mixReader) readLog(path string, r *bufio.Reader) error {
 				text = filepath.Join(filepath.Dir(path), text)
 			}
 			m.addPlot(text)
+		// A SELECT begins another statement in three cases: no statement is open; its line is an entry of the log; or it is
+		// the first word of its line, and the end of the open statement (its last 40 bytes) does not demand it, as UNION does.
 		case start != nil && (statement.Len() == 0 || logEntryPattern.MatchString(line) ||
 			strings.TrimSpace(line[:start[0]]) == "" &&
 				!continuedPattern.MatchString(statement.String()[max(0, statement.Len()-40):])):
