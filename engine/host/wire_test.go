@@ -102,6 +102,31 @@ func TestMalformedBatches(t *testing.T) {
 	}
 }
 
+// TestImpossibleBatches: a batch whose indices do not fit its other parts is refused, because a reader would panic.
+func TestImpossibleBatches(t *testing.T) {
+	t.Parallel()
+	lt, ok := record.TypeByName("PCT")
+	if !ok {
+		t.Fatal("PCT")
+	}
+	for name, change := range map[string]func(b *record.Batch){
+		"as sent":                             func(*record.Batch) {},
+		"a header that does not exist":        func(b *record.Batch) { b.HeaderIndex[1] = uint32(len(b.Headers)) },
+		"a group that ends in the one before": func(b *record.Batch) { b.GroupEnd[2] = b.GroupEnd[1] - 1 },
+		"a group beyond all groups":           func(b *record.Batch) { b.GroupEnd[2] = uint32(len(b.Group)) + 1 },
+		"fewer groups than records":           func(b *record.Batch) { b.GroupEnd = b.GroupEnd[:2] },
+	} {
+		b := wireBatch(rand.New(rand.NewPCG(3, 4)), lt, 3)
+		change(b)
+		var e encoder
+		e.batch(b)
+		var d decoder
+		if err := d.batch(e.buf, &record.Batch{}); (err == nil) != (name == "as sent") || err != nil && !errors.Is(err, errChunk) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // TestDamagedBatches: changed bytes of a message cause an error or other records, and no panic.
 func TestDamagedBatches(t *testing.T) {
 	lt, _ := record.TypeByName("ORANK")
