@@ -2,6 +2,7 @@ package curve_test
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -254,5 +255,29 @@ func TestDifferenceOverWhatIsPooled(t *testing.T) {
 	got, err := curve.ComputePoints(q, a, "RMSE", 1)
 	if err != nil || len(got.Series) != 3 || !slices.Equal(got.Series[2].Records, []int{2}) {
 		t.Errorf("%+v, %v", got.Series, err)
+	}
+}
+
+// TestQuestionOfCurves: the question of curves has every default written out. Without fields that make curves, these are the
+// columns whose values differ between the rows.
+func TestQuestionOfCurves(t *testing.T) {
+	for _, fields := range [][]question.Group{nil, {{Field: "model"}}, {{Field: "model", Values: [][]string{{"B"}}}}} {
+		q := drawn("overall")
+		q.Drawing.Curves = fields
+		got, err := curve.ComputePoints(q, answerOf(t, q, theRows), "RMSE", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := got.Question().Drawing
+		want := [][]string{{"A"}, {"B"}}
+		if len(fields) > 0 && fields[0].Values != nil {
+			want = fields[0].Values
+		}
+		if len(of.Curves) != 1 || of.Curves[0].Field != "model" || !reflect.DeepEqual(of.Curves[0].Values, want) || of.Axis != "fcst_lead" || !slices.Equal(of.Stats, []string{"RMSE"}) {
+			t.Errorf("%v: %+v", fields, of)
+		}
+		if len(q.Drawing.Curves) != len(fields) {
+			t.Errorf("%v: the question itself has changed: %+v", fields, q.Drawing.Curves)
+		}
 	}
 }
