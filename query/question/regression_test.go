@@ -198,3 +198,17 @@ func TestMixOfDatabases(t *testing.T) {
 		t.Errorf("%d questions", len(m.qs))
 	}
 }
+
+// TestLeadCodes: a lead of METviewer is HHMMSS with at most 59 minutes and 59 seconds.
+func TestLeadCodes(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int32{
+		"120000": 12 * 3600, "5959": 3599, "-5959": -3599, "-123000": -45000, "1000000": 100 * 3600, "15959": 7199,
+		"6000": -1, "16000": -1, "60": -1, "160": -1, "-6000": -1, "-16000": -1, "-160": -1, "1006000": -1,
+	} {
+		got, err := leadSeconds(metviewer.Field{}, text, true)
+		if (err == nil) != (want != -1) || err == nil && got != want {
+			t.Errorf("%s: %d, %v, want %d", text, got, err, want)
+		}
+	}
+}
