@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -301,6 +302,35 @@ func TestRepsFor(t *testing.T) {
 		}
 		if p := MannWhitney(a, b); n != tc.want || p*float64(tc.comparisons) >= Alpha {
 			t.Errorf("RepsFor(%d) = %d, want %d; the smallest p is %g", tc.comparisons, n, tc.want, p)
+		}
+	}
+}
+
+// TestGroupsOfFour: samples share a letter if they do not differ; the pairs are those of the samples' order.
+func TestGroupsOfFour(t *testing.T) {
+	around := func(center float64) (out []float64) {
+		for i := range 12 {
+			out = append(out, center+float64(i)/100)
+		}
+		return out
+	}
+	for _, c := range []struct {
+		centers []float64
+		want    string
+	}{
+		{[]float64{1, 1, 2, 2}, "a a b b"},
+		{[]float64{1, 2, 1, 2}, "a b a b"},
+		{[]float64{1, 2, 2, 1}, "a b b a"},
+		{[]float64{1, 2, 3, 3}, "a b c c"},
+		{[]float64{1, 1, 1, 2}, "a a a b"},
+		{[]float64{1, 1, 1, 1}, "   "},
+	} {
+		var samples [][]float64
+		for _, center := range c.centers {
+			samples = append(samples, around(center))
+		}
+		if got := strings.Join(Groups(samples), " "); got != c.want {
+			t.Errorf("%v: %q, want %q", c.centers, got, c.want)
 		}
 	}
 }
