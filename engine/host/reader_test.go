@@ -196,7 +196,7 @@ func fakeRows(into *answer.Builder, columns []question.Column, n int) {
 func fake(t *testing.T, o Options) *Reader {
 	t.Helper()
 	if o.URL == "" {
-		o.URL = "fake://whole"
+		o.URL = "fake://complete"
 	}
 	o.Path, o.Deadline = "x.db", time.Minute
 	r, err := NewReader(t.Context(), o)
@@ -400,7 +400,7 @@ func TestCrashes(t *testing.T) {
 	if got := killed.Crash(); got != "" {
 		t.Errorf("a killed process crashed with %q", got)
 	}
-	_, err := NewReader(t.Context(), Options{URL: "fake://whole", Path: "x.db", Deadline: time.Minute, Memory: 1 << 20})
+	_, err := NewReader(t.Context(), Options{URL: "fake://complete", Path: "x.db", Deadline: time.Minute, Memory: 1 << 20})
 	if err == nil || !strings.Contains(err.Error(), "exceeded its memory limit of 1 MiB") {
 		t.Errorf("a process that needs more memory than it may have: %v", err)
 	}

@@ -194,14 +194,15 @@ func TestKills(t *testing.T) {
 	}
 }
 
-// TestWrongBeforeKill: a result that is wrong while all nodes run ends the study, because no kill caused it.
-func TestWrongBeforeKill(t *testing.T) {
+// dataInMemory returns VSDB files, the seven cases, and an archive in memory that is empty.
+func dataInMemory(t *testing.T, numFiles int) ([]string, []*question.Question, archive.Archive) {
+	t.Helper()
 	specs, err := synth.VSDB{Seed: 1, Preset: "seed"}.Files()
 	if err != nil {
 		t.Fatal(err)
 	}
 	root := t.TempDir()
-	if _, err := synth.WriteAll(t.Context(), root, specs[:12], 0, nil); err != nil {
+	if _, err := synth.WriteAll(t.Context(), root, specs[:numFiles], 0, nil); err != nil {
 		t.Fatal(err)
 	}
 	files, err := formats.Expand([]string{root})
@@ -220,9 +221,15 @@ func TestWrongBeforeKill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return files, cases, a
+}
+
+// TestWrongBeforeKill: a result that is wrong while all nodes run ends the study, because no kill caused it.
+func TestWrongBeforeKill(t *testing.T) {
+	files, cases, a := dataInMemory(t, 12)
 	cl := &emptyResults{cluster{Archive: a}}
 	kills := 0
-	_, err = faults.Run(t.Context(), faults.Options{
+	_, err := faults.Run(t.Context(), faults.Options{
 		Engine: "fake", Design: design.Memory, Flavours: []flavour.Name{flavour.Recall}, Nodes: 3, Cluster: cl,
 		Open: func(context.Context) (*engine.Engine, error) {
 			return &engine.Engine{Abilities: []any{cl}, Close: func() error { return nil }}, nil
@@ -239,35 +246,12 @@ func TestWrongBeforeKill(t *testing.T) {
 // TestCopiesOfOneFile: a load that ends before the node is to be killed ends the study. An earlier version killed the node
 // after the load, and reported a kill during the load.
 func TestCopiesOfOneFile(t *testing.T) {
-	specs, err := synth.VSDB{Seed: 1, Preset: "seed"}.Files()
-	if err != nil {
-		t.Fatal(err)
-	}
-	root := t.TempDir()
-	if _, err := synth.WriteAll(t.Context(), root, specs[:1], 0, nil); err != nil {
-		t.Fatal(err)
-	}
-	files, err := formats.Expand([]string{root})
-	if err != nil {
-		t.Fatal(err)
-	}
+	files, cases, a := dataInMemory(t, 1)
 	for range 7 {
 		files = append(files, files[0])
 	}
-	cases, err := question.Cases()
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := engine.Registry{dry.Driver()}.Open(t.Context(), "dry:", engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := archive.DatabaseOf(e).Open(t.Context(), design.Memory)
-	if err != nil {
-		t.Fatal(err)
-	}
 	cl := &cluster{Archive: a}
-	_, err = faults.Run(t.Context(), faults.Options{
+	_, err := faults.Run(t.Context(), faults.Options{
 		Engine: "fake", Design: design.Memory, Flavours: []flavour.Name{flavour.Recall}, Nodes: 3, Cluster: cl, Open: cl.open,
 		Files: files, Subset: "a", Cases: cases, Kills: 1, Down: time.Millisecond, Settle: 20 * time.Millisecond,
 		Patience: 10 * time.Second, Call: 20 * time.Second, Seed: 2, // the node is to be killed after several files

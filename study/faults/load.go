@@ -38,15 +38,11 @@ func (s *runner) killDuringLoad(ctx context.Context, rep int) (*kill, error) {
 	case early = <-ended:
 		ended <- early
 	}
-	select {
-	case <-l.reached:
-	default:
-		if early == nil {
-			early = &fault.Error{
-				Problem: fmt.Sprintf("the %d files have only %s", len(s.Files), run.CountOf(len(l.files), "different content")),
-				Cure:    "name more files",
-			}
-		}
+	if n := l.numFiles(); early == nil && n < l.killAfter {
+		problem := fmt.Sprintf("the %d files have only %s", len(s.Files), run.CountOf(n, "different content"))
+		early = &fault.Error{Problem: problem, Cure: "name more files"}
+	}
+	if early != nil {
 		return k, fmt.Errorf("the load ended before a node was killed: %w", early)
 	}
 	s.progress(run.KillEvent, k, "killing node %d of %d", k.Node, s.Nodes)
@@ -171,8 +167,8 @@ type ledger struct {
 }
 
 // commit records an acknowledged commit that stored so many new records. A resumed load reads a file that is not complete
-// from its beginning; records that an earlier commit acknowledged are not new then. The count is a
-// lower limit: each record of the commit that the archive had stored without an acknowledgment hides one lost record.
+// from its beginning; records that an earlier commit acknowledged are not new then. The count is a lower limit: each record
+// of the commit that the archive had stored without an acknowledgment hides one lost record.
 func (l *ledger) commit(batches []*record.Batch, done []archive.Mark, stored int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -214,6 +210,13 @@ func (l *ledger) recordSuccess() {
 		}
 	}
 	l.lastSuccess = now
+}
+
+// numFiles returns the number of acknowledged files with different contents.
+func (l *ledger) numFiles() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.files)
 }
 
 func (l *ledger) kill(at time.Time) {

@@ -65,7 +65,8 @@ type Options struct {
 
 	// OnInterval receives the groups (by kind and status) of the operations that finished in each ReportInterval. from
 	// and to count from the end of the warm-up. The callback may keep the groups. Workers buffer samples for up to
-	// 100 ms, or until the end of their next operation; a buffered sample appears in the next interval. One goroutine at a time calls it. nil = not called.
+	// 100 ms, or until the end of their next operation; a buffered sample appears in the next interval. One goroutine at a
+	// time calls it. nil = not called.
 	OnInterval func(from, to time.Duration, groups [][]*OutcomeTimes)
 
 	// OnFinished receives every recorded sample (each operation and each recorded part) of the operations that were due
