@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,6 +39,9 @@ until calls succeeded again.`,
 			if len(k.Files) < 2 {
 				return fault.Misuse(strings.Join(args, " "), "names fewer than two files, so no node can fail between two commits",
 					"name a folder of .vsdb or .stat files")
+			}
+			if k.Kills < 1 {
+				return fault.Misuse(fmt.Sprintf("--kills %d", k.Kills), "kills no node", "write 1 or more")
 			}
 			skipped, err := k.Choose()
 			if err != nil {

@@ -36,12 +36,12 @@ func (s *runner) killDuringQueries(ctx context.Context, rep int) (*kill, error) 
 	if err := c.queryFor(ctx, s.Settle); err != nil {
 		return k, err
 	}
-	if k.Errors > 0 {
-		return k, fmt.Errorf("queries failed before a node was killed: %v", k.Messages)
-	}
 	if k.Wrong > 0 {
 		problem := &answer.Diff{Problem: "a result was wrong before a node was killed: " + c.wrong}
 		return k, &fault.Status{Code: fault.Differs, Err: problem}
+	}
+	if k.Errors > 0 {
+		return k, fmt.Errorf("queries failed before a node was killed: %v", k.Messages)
 	}
 	k.Correct = 0
 	s.progress(run.KillEvent, k, "killing node %d of %d", k.Node, s.Nodes)
@@ -50,15 +50,16 @@ func (s *runner) killDuringQueries(ctx context.Context, rep int) (*kill, error) 
 	if err := s.Cluster.Kill(k.Node - 1); err != nil {
 		return k, err
 	}
-	back := make(chan error, 1)
-	go func() {
-		err := engine.Pause(ctx, s.Down)
-		if err == nil {
-			err = s.Cluster.Restart(ctx, k.Node-1)
+	ctx, stop := context.WithCancel(ctx)
+	restart := started(func() error {
+		if err := engine.Pause(ctx, s.Down); err != nil {
+			return err
 		}
-		back <- err
-	}()
-	if err := c.queryUntil(ctx, back); err != nil {
+		return s.Cluster.Restart(ctx, k.Node-1)
+	})
+	defer restart.wait() // it uses the cluster
+	defer stop()
+	if err := c.queryWhile(ctx, restart); err != nil {
 		return k, err
 	}
 	k.times.Total = time.Since(c.killed)
@@ -119,21 +120,17 @@ func (c *client) queryFor(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// queryUntil sends queries until the node runs again.
-func (c *client) queryUntil(ctx context.Context, back <-chan error) error {
-	for {
-		select {
-		case err := <-back:
-			if err != nil {
-				return fmt.Errorf("node %d: %w", c.k.Node, err)
-			}
-			return nil
-		default:
-			if err := c.queryNext(ctx); err != nil {
-				return err
-			}
+// queryWhile sends queries until the node runs again.
+func (c *client) queryWhile(ctx context.Context, restart *task) error {
+	for !restart.hasEnded() {
+		if err := c.queryNext(ctx); err != nil {
+			return err
 		}
 	}
+	if err := restart.wait(); err != nil {
+		return c.k.isDown(ctx, err)
+	}
+	return nil
 }
 
 // queryNext sends the next query, and counts the result.

@@ -38,7 +38,7 @@ type Clusters struct {
 // Run runs the studies and writes the folder, which the caller closes. If a study fails, Run
 // continues with the others.
 func (c *Clusters) Run(ctx context.Context, folder *run.Folder) error {
-	var err error
+	var err, differs error
 	c.Reject, c.Add = folder.Reject, folder.Add
 	report := c.Progress
 	c.Progress = func(kind run.EventKind, text string) {
@@ -54,10 +54,14 @@ func (c *Clusters) Run(ctx context.Context, folder *run.Folder) error {
 	for _, s := range folder.Samples() {
 		if s.Verdict != run.Equal {
 			problem := fmt.Errorf("%s, kill during %s: %s", s.Cell.Engine, s.Cell.Value("during"), s.Problem)
-			err = errors.Join(err, &fault.Status{Code: fault.Differs, Err: problem})
+			if s.Verdict == run.Wrong {
+				differs = errors.Join(differs, &fault.Status{Code: fault.Differs, Err: problem})
+			} else {
+				err = errors.Join(err, &fault.Status{Code: fault.Incomplete, Err: problem})
+			}
 		}
 	}
-	return errors.Join(err, c.shortfall.Incomplete())
+	return errors.Join(differs, err, c.shortfall.Incomplete())
 }
 
 // Choose finds the engines whose clusters Run starts; it reads no file. It returns the engines of
@@ -66,6 +70,9 @@ func (c *Clusters) Run(ctx context.Context, folder *run.Folder) error {
 func (c *Clusters) Choose() (skipped []fault.Skip, err error) {
 	fits := func(d *engine.Driver) bool {
 		return d.Server != nil && slices.Contains(d.Server.Nodes, c.Nodes) && archive.Require(c.Registry, d) == nil
+	}
+	if len(c.Registry.SchemesWhere(fits)) == 0 {
+		return nil, fault.Misuse("--nodes "+strconv.Itoa(c.Nodes), "is a number of nodes that no engine offers", "choose one of "+c.numbersOfNodes())
 	}
 	names := c.Registry.SchemesWhere(func(d *engine.Driver) bool { return fits(d) && len(c.chosenDesigns(d)) > 0 })
 	if len(names) == 0 && len(c.Designs) > 0 {
@@ -99,6 +106,18 @@ func (c *Clusters) Choose() (skipped []fault.Skip, err error) {
 		c.drivers = append(c.drivers, d)
 	}
 	return skipped, nil
+}
+
+// numbersOfNodes lists the numbers of nodes that the engines with verification archives offer.
+func (c *Clusters) numbersOfNodes() string {
+	var all []int
+	for _, d := range c.Registry {
+		if d.Server != nil && archive.Require(c.Registry, &d) == nil {
+			all = append(all, d.Server.Nodes...)
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(lists.Map(slices.Compact(all), strconv.Itoa), ", ")
 }
 
 // study starts a cluster, kills its nodes during loads and queries of each design, and stops it.

@@ -79,8 +79,8 @@ type Result struct {
 	load.Shortfall
 }
 
-// Run kills nodes. An error means that the study itself could not continue; the samples contain the
-// faults of the cluster.
+// Run kills nodes. The samples contain the faults of the cluster. An error means that the study could not continue; if the
+// reason is a node that does not start again, it is also the problem of a sample.
 func Run(ctx context.Context, o Options) (Result, error) {
 	s := &runner{Options: o, rng: rand.New(rand.NewPCG(o.Seed, 0))}
 	for _, q := range o.Cases {
@@ -99,13 +99,22 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	return s.out, err
 }
 
-// addKill adds the sample of a kill, unless the study itself failed.
+// addKill adds the sample of a kill. If the study itself failed, there is none.
 func (s *runner) addKill(k *kill, err error) error {
-	if err != nil {
+	if err != nil && k.failed == nil {
 		return err
 	}
 	k.sample.Kill = &k.Kill
-	return s.Add(k.sample.Judge(&k.times, k.proof, k.failed))
+	return errors.Join(err, s.Add(k.sample.Judge(&k.times, k.proof, k.failed)))
+}
+
+// isDown returns the error of a node that did not start again, and makes it the result of the kill.
+func (k *kill) isDown(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	k.failed = fmt.Errorf("node %d did not start again: %w", k.Node, err)
+	return k.failed
 }
 
 // read parses the files, for the reference results and the digest of the data.

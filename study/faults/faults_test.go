@@ -41,8 +41,9 @@ var errDown = errors.New("a node is down")
 
 func (c *cluster) Kill(int) error { c.down.Store(true); return nil }
 
-// Restart waits until a call failed, which may take seconds on a busy machine. It returns 200 ms before the node is up, so
-// that no call succeeds before the study has measured the time until the restart.
+// Restart waits until a call failed, which may take seconds on a busy machine. The node is up 200 ms after Restart has
+// returned. Therefore the first success is later than the end of the restart, and the test can require that the archive
+// recovered later.
 func (c *cluster) Restart(context.Context, int) error {
 	for until := time.Now().Add(10 * time.Second); !c.noticed.Swap(false) && time.Now().Before(until); {
 		time.Sleep(time.Millisecond)

@@ -18,8 +18,11 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// window is the number of records per commit. It is small: some kills happen between two commits, others during one.
-const window = 4096
+// The number of records per commit is small: some kills happen between two commits, others during one.
+const (
+	maxWindow  = 4096
+	minCommits = 16 // of a load, so that commits follow the kill
+)
 
 // killDuringLoad kills a node after the archive has acknowledged a random number of files.
 func (s *runner) killDuringLoad(ctx context.Context, rep int) (*kill, error) {
@@ -29,21 +32,15 @@ func (s *runner) killDuringLoad(ctx context.Context, rep int) (*kill, error) {
 	}
 	l.killAfter = 1 + s.rng.IntN(max(1, (len(s.Files)-s.out.Unread)/2))
 	ctx, stop := context.WithCancel(ctx)
+	loading := started(func() error { return s.loadOn(ctx, subset, l, k) })
+	defer loading.wait() // it uses the cluster and k
 	defer stop()
-	ended := make(chan error, 1)
-	go func() { ended <- s.loadOn(ctx, subset, l, k) }()
-	var early error
 	select {
 	case <-l.reached:
-	case early = <-ended:
-		ended <- early
+	case <-loading.ended:
 	}
-	if n := l.numFiles(); early == nil && n < l.killAfter {
-		problem := fmt.Sprintf("the %d files have only %s", len(s.Files), run.CountOf(n, "different content"))
-		early = &fault.Error{Problem: problem, Cure: "name more files"}
-	}
-	if early != nil {
-		return k, fmt.Errorf("the load ended before a node was killed: %w", early)
+	if loading.hasEnded() { // also if its last commit was the one that closed l.reached
+		return k, l.endedEarly(loading.wait(), len(s.Files))
 	}
 	s.progress(run.KillEvent, k, "killing node %d of %d", k.Node, s.Nodes)
 	killed := time.Now()
@@ -51,19 +48,21 @@ func (s *runner) killDuringLoad(ctx context.Context, rep int) (*kill, error) {
 	if err := s.Cluster.Kill(k.Node - 1); err != nil {
 		return k, err
 	}
+	dead := time.Now()
 	if err := engine.Pause(ctx, s.Down); err != nil {
 		return k, err
 	}
 	if err := s.Cluster.Restart(ctx, k.Node-1); err != nil {
-		return k, fmt.Errorf("node %d: %w", k.Node, err)
+		return k, k.isDown(ctx, err)
 	}
 	k.times.Total = time.Since(killed)
 	due := l.acknowledged()
-	err := <-ended
-	k.Acknowledged = int64(len(due))
-	if err != nil {
+	if err := loading.wait(); err != nil {
 		k.failed = fmt.Errorf("the load could not be resumed: %w", err)
 		return k, ctx.Err()
+	}
+	if k.Errors == 0 && l.lastSuccess.Before(dead) {
+		return k, l.endedEarly(nil, len(s.Files))
 	}
 	if err := s.audit(ctx, subset, l, due, k); err != nil {
 		return k, err
@@ -71,6 +70,48 @@ func (s *runner) killDuringLoad(ctx context.Context, rep int) (*kill, error) {
 	k.times.Recovered, k.times.LongestGap = l.recovery(), l.longestGap
 	s.progress(run.StepEvent, k, "%d acknowledged, %d found, %d errors", k.Acknowledged, k.Found, k.Errors)
 	return k, nil
+}
+
+// task is a function that runs in another goroutine.
+type task struct {
+	ended chan struct{} // closed when it has ended
+	err   error
+}
+
+func started(f func() error) *task {
+	t := &task{ended: make(chan struct{})}
+	go func() {
+		defer close(t.ended)
+		t.err = f()
+	}()
+	return t
+}
+
+// wait waits for the end of the task, and returns its error.
+func (t *task) wait() error {
+	<-t.ended
+	return t.err
+}
+
+func (t *task) hasEnded() bool {
+	select {
+	case <-t.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// endedEarly is the error of a load without a commit or an error after the kill. err is the load's own error.
+func (l *ledger) endedEarly(err error, numFiles int) error {
+	if err == nil {
+		problem := "it was too short"
+		if n := l.numFiles(); n < l.killAfter {
+			problem = fmt.Sprintf("of the %d files only %d have different contents", numFiles, n)
+		}
+		err = &fault.Error{Problem: problem, Cure: "name more files"}
+	}
+	return fmt.Errorf("the load ended before a node was killed: %w", err)
 }
 
 // loadOn loads until everything is loaded. After an error it resumes with a new client. It gives up
@@ -101,8 +142,13 @@ func (s *runner) loadOnce(ctx context.Context, subset string, l *ledger) error {
 		return err
 	}
 	l.check(marks)
-	sum, err := load.Run(ctx, &witness{a, l}, subset, s.Files, load.Options{Window: window})
+	sum, err := load.Run(ctx, &witness{a, l}, subset, s.Files, load.Options{Window: s.window()})
 	return s.loadError(sum, err)
+}
+
+// window is the maximum number of records per commit.
+func (s *runner) window() int {
+	return int(min(maxWindow, max(1, s.out.Digest.Records/minCommits))) //nolint:gosec // at most maxWindow
 }
 
 // loadError returns the error of a load, or the errors of its files if the archive refused a file that can be read.
@@ -113,7 +159,8 @@ func (s *runner) loadError(sum *load.Summary, err error) error {
 	return err
 }
 
-// audit compares the final contents of the archive with the acknowledged records and with the data.
+// audit compares the final contents of the archive with the acknowledged records and with the data. If they cannot be
+// read, the kill has no counts: nobody knows what was lost.
 func (s *runner) audit(ctx context.Context, subset string, l *ledger, due map[record.Key]string, k *kill) error {
 	a, done, err := s.client(ctx)
 	if err != nil {
@@ -122,15 +169,17 @@ func (s *runner) audit(ctx context.Context, subset string, l *ledger, due map[re
 	defer done()
 	var all record.Digest
 	var h record.Hasher
+	var found int64
 	for b, err := range a.Dump(ctx, subset) {
 		if err != nil {
-			return fmt.Errorf("the archive cannot be read after the kill: %w", err)
+			k.failed = fmt.Errorf("the archive cannot be read after the kill: %w", err)
+			return ctx.Err()
 		}
 		h.SetBatch(b)
 		for i := range b.Len() {
 			all.Add(h.Digest(i))
 			if file, ok := due[h.Key(i)]; ok && !l.lost[file] {
-				k.Found++
+				found++
 			}
 		}
 	}
@@ -138,7 +187,7 @@ func (s *runner) audit(ctx context.Context, subset string, l *ledger, due map[re
 	if k.Complete = k.failed == nil; !k.Complete {
 		k.failed = &answer.Diff{Problem: "the archive differs from that of an undisturbed load: " + k.failed.Error()}
 	}
-	k.Found -= l.reloaded
+	k.Acknowledged, k.Found = int64(len(due)), found-l.reloaded
 	switch {
 	case len(l.lost) > 0:
 		problem := fmt.Sprintf("when the load was resumed, the archive did not know %d acknowledged files", len(l.lost))
@@ -166,10 +215,12 @@ type ledger struct {
 	longestGap                                  time.Duration // between two successes after the kill
 }
 
-// commit records an acknowledged commit that stored so many new records. A resumed load reads a file that is not complete
-// from its beginning; records that an earlier commit acknowledged are not new then. The count is a lower limit: each record
-// of the commit that the archive had stored without an acknowledgment hides one lost record.
-func (l *ledger) commit(batches []*record.Batch, done []archive.Mark, stored int64) {
+// commit records an acknowledged commit. newRecords is the number of its records that were new for the archive. A resumed
+// load reads a file that is not complete from its beginning, so a commit may contain records that an earlier one
+// acknowledged. If they are new again, the archive had lost them. Their number is newRecords minus the number of records
+// that were not acknowledged before. It is a lower limit, because the archive may have stored some of the latter without an
+// acknowledgment; then they are not new, and the difference is too small.
+func (l *ledger) commit(batches []*record.Batch, done []archive.Mark, newRecords int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var h record.Hasher
@@ -177,12 +228,12 @@ func (l *ledger) commit(batches []*record.Batch, done []archive.Mark, stored int
 		h.SetBatch(b)
 		for i := range b.Len() {
 			if file, acknowledged := l.records[h.Key(i)]; !acknowledged || l.lost[file] {
-				stored--
+				newRecords--
 			}
 			l.records[h.Key(i)] = b.File
 		}
 	}
-	l.reloaded += max(stored, 0)
+	l.reloaded += max(newRecords, 0)
 	for _, m := range done {
 		l.files[m.Digest] = m.Path
 	}
