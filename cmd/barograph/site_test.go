@@ -159,6 +159,9 @@ func TestAdopt(t *testing.T) {
 			t.Errorf("adopt does not say %q:\n%s", want, looked)
 		}
 	}
+	if status, _, stderr := barograph(t, "verify", server, "--subset", "mv_site"); status != fault.Incomplete || !strings.Contains(stderr, "is not verified, because another program loaded it") {
+		t.Errorf("verify before adopt: %d %s", status, stderr)
+	}
 	kills := 4
 	if os.Getenv(enginetest.EnvSoak) != "" {
 		kills = 50
@@ -172,7 +175,10 @@ func TestAdopt(t *testing.T) {
 		if sum() == before {
 			continue
 		}
-		must(t, "verify", server, "--subset", "mv_site") // the adoption is complete or has not happened
+		// the adoption is complete or has not happened
+		if status, _, stderr := barograph(t, "verify", server, "--subset", "mv_site"); status != 0 && status != fault.Incomplete {
+			t.Errorf("after a kill: %d %s", status, stderr)
+		}
 		must(t, "adopt", site, "--forget")
 		restore("mv_site_1", "mv_site")
 	}

@@ -59,7 +59,7 @@ line. Without URL it verifies the archive that the environment variable BAROGRAP
 	}
 	last = lastLine(c)
 	f := c.Flags()
-	f.BoolVar(&prune, "prune", false, "accept (it deletes nothing) that records were deleted on purpose: later runs of verify do not report them; a later load of their files stores them again")
+	f.BoolVar(&prune, "prune", false, "records were deleted on purpose: correct the stored counts, so that later runs of verify do not report them; it deletes no record, and a later load of their files stores them again")
 	f.BoolVar(&force, "force", false, fmt.Sprintf("with --prune: also if more than %d %% of the records of a subset were deleted", load.DefaultLimit))
 	f.BoolVar(&dryRun, "dry-run", false, "with --prune: change nothing, and list what would be accepted")
 	f.StringVar(&salvage, "salvage", "", "URL of a new archive: copy every readable record into it, and list what is missing")
@@ -98,36 +98,37 @@ func (e *env) verify(ctx context.Context, url, only string, args []string, keepL
 	if len(args) > 0 && len(files) == 0 {
 		return fault.Misuse(strings.Join(args, " "), "names no file", "name the .vsdb or .stat files that were loaded")
 	}
-	var all []verdict
-	var failed []error
+	all := []verdict{}
+	var failed, unverified []error
 	err = e.eachSubset(ctx, url, only, engine.Options{ReadOnly: true}, func(n design.Name, a archive.Archive, subset string) error {
 		c, err := a.Catalog(ctx, subset)
 		if err == nil && c.AdoptedOnly {
-			fmt.Fprintf(e.stderr, "%s, subset %s: not verified, because another program loaded it; "+
-				"`barograph adopt` checks it for that program's known faults\n", fault.Redact(url), subset)
+			unverified = append(unverified, incomplete(&fault.Error{
+				Setting: fault.Redact(url) + ", subset " + subset, Problem: "is not verified, because another program loaded it",
+				Cure: "barograph adopt checks it for that program's known faults",
+			}))
 			return nil
 		}
 		v, err := load.Verify(ctx, a, subset)
-		if err != nil && (ctx.Err() != nil || errors.Is(err, engine.ErrUnreachable)) {
-			return err
-		}
-		if err != nil { // verify continues with the other subsets
-			v = &load.VerifyResult{Problems: []string{fault.Redact(err.Error())}}
-		}
-		out := newVerdict(url, n, subset, v)
+		out := newVerdict(url, n, subset, cmp.Or(v, &load.VerifyResult{}))
 		if c != nil && c.Loading != nil {
 			out.Loading = loadState(c.Loading)
 		}
 		if len(files) > 0 && err == nil {
-			found := len(failed)
-			if out.Differences, out.DifferenceCount, failed, err = load.Compare(ctx, a, subset, files, keepLast); err != nil {
-				return err
-			}
-			if found == 0 { // Compare finds the same files for each subset
+			var unread []error
+			out.Differences, out.DifferenceCount, unread, err = load.Compare(ctx, a, subset, files, keepLast)
+			if len(failed) == 0 { // Compare finds the same files for each subset
+				failed = unread
 				out.Failed = lists.Map(failed, func(err error) string { return fault.Redact(err.Error()) })
 			}
 		}
-		out.Intact = out.Intact && out.DifferenceCount == 0
+		if err != nil && (ctx.Err() != nil || errors.Is(err, engine.ErrUnreachable)) {
+			return err
+		}
+		if err != nil { // verify continues with the other subsets
+			out.Problems = append(out.Problems, fault.Redact(err.Error()))
+		}
+		out.Intact = len(out.Problems) == 0 && out.DifferenceCount == 0
 		all = append(all, out)
 		return nil
 	})
@@ -137,7 +138,7 @@ func (e *env) verify(ctx context.Context, url, only string, args []string, keepL
 	if err != nil {
 		return err
 	}
-	return errors.Join(e.printVerdicts(all), load.Shortfall{Unread: len(failed)}.Incomplete())
+	return errors.Join(e.printVerdicts(all), errors.Join(unverified...), load.Shortfall{Unread: len(failed)}.Incomplete())
 }
 
 // errDryRun stops a dry run before it writes.

@@ -89,9 +89,11 @@ func TestAllDamagedTables(t *testing.T) {
 	if err := os.WriteFile("a.db", text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	status, stdout, stderr := barograph(t, "verify", "sqlite:a.db")
-	if status != fault.Differs || !strings.Contains(stdout, "doc_sal1l2 or its index") || !strings.Contains(stdout, "doc_val1l2 or its index") {
-		t.Errorf("status %d\n%s%s", status, stdout, stderr)
+	for _, command := range [][]string{{"verify", "sqlite:a.db"}, {"verify", "sqlite:a.db", "data"}} { // with files, too
+		status, stdout, stderr := barograph(t, command...)
+		if status != fault.Differs || !strings.Contains(stdout, "doc_sal1l2 or its index") || !strings.Contains(stdout, "doc_val1l2 or its index") {
+			t.Errorf("%v: status %d\n%s%s", command, status, stdout, stderr)
+		}
 	}
 }
 
