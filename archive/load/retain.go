@@ -227,9 +227,6 @@ func Retain(ctx context.Context, a archive.Archive, subset string, r Retention) 
 		at, _ := slices.BinarySearch(rest, to)
 		rest = rest[at:]
 	}
-	if errors.Is(err, errors.ErrUnsupported) {
-		err = &fault.Error{Setting: "--retain", Problem: "this engine cannot remove records from an archive", Err: err, Cure: "load into a new subset from time to time, or choose another engine"}
-	}
 	if err != nil {
 		return out, err
 	}

@@ -175,6 +175,16 @@ func (e *env) load(ctx context.Context, j *loadJob, args []string) error {
 	return e.loadFiles(ctx, j, files, func(r *load.Result) error { return e.print(r, r.Text) })
 }
 
+// open opens the archive, if the engine can do what the flags request.
+func (j *loadJob) open(ctx context.Context, e *env, o engine.Options) (*openArchive, error) {
+	a, err := j.archiveRef.open(ctx, e, o)
+	if err == nil && j.retain.MaxAge > 0 && archive.OfferOf(a.driver).NoTrim {
+		err = fault.Misuse("--retain", "is not possible: "+a.driver.Scheme+" cannot remove records from an archive", "load into a new subset from time to time, or choose another engine")
+		return nil, errors.Join(err, a.Close())
+	}
+	return a, err
+}
+
 // previewRemoval lists the records that --retain would remove after this load.
 func (e *env) previewRemoval(ctx context.Context, j *loadJob, files []string) error {
 	a, err := j.open(ctx, e, engine.Options{ReadOnly: true})

@@ -171,6 +171,9 @@ func TestRetain(t *testing.T) {
 			t.Error(out)
 		}
 	}
+	if status, _, message := barograph(t, "load", dir, "--engine", "dry:", "--retain", "400d"); status != fault.Usage || !strings.Contains(message, "dry cannot remove records") {
+		t.Errorf("an engine that cannot remove records: status %d, %s", status, message)
+	}
 	if status, _, message := barograph(t, "load", dir, "--engine", "dry:", "--retain", "many"); status != 2 || !strings.Contains(message, "400d") {
 		t.Errorf("status %d: %s", status, message)
 	}

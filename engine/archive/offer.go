@@ -19,6 +19,7 @@ import (
 type Offer struct {
 	Designs     map[design.Name][]flavour.Name
 	MeanDesigns []design.Name // the designs in which the engine itself computes the results of questions with Mean
+	NoTrim      bool          // its loaders cannot remove records: Trim returns errors.ErrUnsupported
 }
 
 // SQLOffer is the usual offer of an SQL engine in these designs. The engine computes means in each of them.

@@ -44,7 +44,7 @@ func Driver() engine.Driver {
 				design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
 				design.Normalized: {flavour.SQL},
 			},
-			MeanDesigns: []design.Name{design.Normalized, design.Document},
+			MeanDesigns: []design.Name{design.Normalized, design.Document}, NoTrim: true,
 		}, kv.Offer{Layouts: []kv.Layout{kv.Document}}, tables.Offer{tables.StarOverDisks}},
 		Place:  engine.Remote,
 		Server: server(),

@@ -47,7 +47,6 @@ func (d *databases) config(query string) enginetest.Config {
 		URL:        func(t *testing.T) string { return d.url(t, query) },
 		Reopenable: true,
 		Brief:      true,
-		NoTrim:     true,
 		Unreachable: func(*testing.T) string {
 			return "asterixdb://someone:secret@127.0.0.1:1/nowhere"
 		},

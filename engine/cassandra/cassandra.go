@@ -48,6 +48,7 @@ func Driver() engine.Driver {
 				design.Document: {flavour.Keys, flavour.KeysNative},
 				design.Wide:     {flavour.EpochList, flavour.EpochRange},
 			},
+			NoTrim: true,
 		}, kv.Offer{
 			Layouts: []kv.Layout{kv.Columns, kv.Clustered, kv.Hash},
 			NoScan: map[kv.Layout]string{

@@ -52,7 +52,6 @@ func (a *archives) config() enginetest.Config {
 		URL:        func(t *testing.T) string { return a.url(t) },
 		Reopenable: true,
 		Brief:      true,
-		NoTrim:     true,
 		Unreachable: func(*testing.T) string {
 			return "cassandra://someone:secret@127.0.0.1:1/nowhere"
 		},

@@ -25,7 +25,7 @@ func Driver() engine.Driver {
 		Summary: "no database: answers come from memory; their time is the client overhead",
 		Example: "dry:",
 		Abilities: []any{archive.Offer{
-			Designs: map[design.Name][]flavour.Name{design.Memory: {flavour.Recall}},
+			Designs: map[design.Name][]flavour.Name{design.Memory: {flavour.Recall}}, NoTrim: true,
 		}, kv.Offer{Layouts: []kv.Layout{kv.Pairs}}},
 		Place: engine.Memory,
 		Open:  open,

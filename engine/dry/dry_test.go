@@ -10,6 +10,5 @@ func TestConformance(t *testing.T) {
 	enginetest.Run(t, enginetest.Config{
 		Driver: Driver(),
 		URL:    func(*testing.T) string { return "dry:" },
-		NoTrim: true,
 	})
 }

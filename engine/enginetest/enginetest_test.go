@@ -35,7 +35,7 @@ type defect struct {
 // is not what the suite detects.
 const noDefect = "none"
 
-// noRemovals is the name of an engine that cannot remove records, although its configuration says that it can.
+// noRemovals is the name of an engine that cannot remove records, although its driver says that it can.
 const noRemovals = "records are not removed"
 
 // defects are engines that the suite must not pass. A name with that of another program repeats a defect that was
@@ -88,6 +88,9 @@ func TestDefective(t *testing.T) {
 		return
 	}
 	d := dry.Driver()
+	offer := archive.OfferOf(&d)
+	offer.NoTrim = os.Getenv(envDefect) != noRemovals
+	d.Abilities = slices.Insert(d.Abilities, 0, any(offer))
 	open := d.Open
 	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
 		e, err := open(ctx, u, o)
@@ -97,7 +100,7 @@ func TestDefective(t *testing.T) {
 		return e, err
 	}
 	enginetest.Run(t, enginetest.Config{
-		Driver: d, URL: func(*testing.T) string { return "dry:" }, NoTrim: os.Getenv(envDefect) != noRemovals,
+		Driver: d, URL: func(*testing.T) string { return "dry:" },
 	})
 }
 

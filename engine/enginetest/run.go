@@ -40,10 +40,6 @@ type Config struct {
 	// run then omits records and posts, and loads each design only for the cases.
 	TestedElsewhere bool
 
-	// NoTrim is for an engine that cannot remove records: its loaders must return errors.ErrUnsupported. The loaders of
-	// all other engines must remove them.
-	NoTrim bool
-
 	// MaxText is the longest header value or text, in bytes, that the engine's schema accepts; 0 = 200, the
 	// least that the suite accepts.
 	MaxText int

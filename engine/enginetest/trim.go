@@ -8,6 +8,7 @@ import (
 
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/record"
 )
 
@@ -22,11 +23,12 @@ func (s *suite) trim(t *testing.T) {
 	}
 	keep := retainHalf(files)
 	removal, err := load.Retain(t.Context(), h, "a", keep)
-	if s.NoTrim && errors.Is(err, errors.ErrUnsupported) {
+	noTrim := archive.OfferOf(&s.Driver).NoTrim
+	if noTrim && errors.Is(err, errors.ErrUnsupported) {
 		return
 	}
-	if err != nil || s.NoTrim {
-		t.Fatalf("the engine cannot remove records: %t; the removal returns: %v", s.NoTrim, err)
+	if err != nil || noTrim {
+		t.Fatalf("the engine cannot remove records: %t; the removal returns: %v", noTrim, err)
 	}
 	removed, want := removal.Records, digestSince(files, removal.Cutoff)
 	all := expect(files)
@@ -85,7 +87,7 @@ func digestSince(files []File, from time.Time) (want record.Digest) {
 
 // killedTrim kills a removal at a random moment. The archive must be intact, and the next removal must continue.
 func (s *suite) killedTrim(t *testing.T) {
-	if s.NoTrim {
+	if archive.OfferOf(&s.Driver).NoTrim {
 		t.Skip("the engine cannot remove records")
 	}
 	files := crashFiles()

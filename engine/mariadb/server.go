@@ -32,7 +32,7 @@ func server() *launch.Server {
 		TLS:      launch.OffersTLS,
 		Profiles: []launch.Profile{
 			{Name: "default", Summary: "as packaged: InnoDB's pool of 128 MiB, MyISAM's key cache of 128 MiB, no query cache; " +
-				"a commit survives a crash of the machine in InnoDB tables, in MyISAM tables only of the process"},
+				"a commit into an InnoDB table survives a crash of the machine, one into a MyISAM table only a crash of the process"},
 			{Name: "tuned", Summary: "caches as large as the memory allows, a query cache; a commit survives a crash of the " +
 				"process, NOT of the machine", Settings: tuned},
 			{Name: "observed", Summary: "like tuned, with the performance schema on: it records statements and waits, and " +
