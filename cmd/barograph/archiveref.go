@@ -34,7 +34,7 @@ func (p *archiveRef) flags(c *cobra.Command, e *env, former string) {
 	f := c.Flags()
 	f.StringVar(&p.url, engineFlag, "", "archive: a URL such as duckdb:archive.db, or lab:ENGINE for a server that \"lab up\" started")
 	e.completeEngines(c, former)
-	f.StringVar(&p.design, "design", "", "physical design: "+strings.Join(designNames(), ", ")+" (default: the archive's, if it has only one; for a new archive the engine's first)")
+	f.StringVar(&p.design, "design", "", "physical design: "+strings.Join(designNames(), ", ")+" (default: that of the archive, or of the subset, if there is only one; the engine's first for a new archive)")
 	f.StringVar(&p.subset, "subset", defaultSubset, "name of the data set in the archive")
 	complete(c, "design", designNames)
 }

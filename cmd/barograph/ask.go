@@ -91,7 +91,7 @@ question and statistic of --stat. Leads are in hours; in rows as CSV, JSON or Pa
 	e.spreadsheet(c)
 	f := c.Flags()
 	f.StringVar(&a.flavour, "flavour", "", "form of the query (see \"barograph list flavours\"): "+join(flavour.Names())+
-		" (default: of those that the design offers and that can express the question, the last in this list)")
+		" (default: the last one in this list that the design offers and that can express the question)")
 	f.StringArrayVar(&a.where, "where", nil, `replace the question's condition on a header field: vx_mask=G2/NHX; `+
 		`repeat it or use commas for several values (\, is a comma in a value); FIELD= removes the condition`)
 	f.StringVar(&a.valid, "valid", "", "replace the question's valid times: 2019010100, a list a,b,c, a range a..b/6h, or all")

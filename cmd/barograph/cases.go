@@ -23,10 +23,10 @@ func newCases(e *env) *cobra.Command {
 		Use:   "cases [URL] | cases FILES…",
 		Short: "Derive questions from the records of an archive or of files, as YAML",
 		Long: fmt.Sprintf(`Cases writes questions about an archive or files; each has rows in these data. Without arguments the archive is that
-of the environment variable BAROGRAPH_ENGINE. The forms of the questions are those of NOAA's experiment (die-off, one
-series over a few days, all levels and regions, several levels, one lead and many levels, a large read) and of
-METviewer's plots (over time, by valid hour, by threshold). They come in this order: NOAA's six forms for one line type,
-then one question of each line type in turn.
+of the environment variable BAROGRAPH_ENGINE. The forms of the questions are those of NOAA's experiment: dieoff; one (one
+series over a few days); all (all levels and regions); levels (several levels); profile (one lead and many levels); large
+(a large read). And those of METviewer's plots: series (over time), hour (by valid hour), threshold (by threshold). First
+come NOAA's six forms for one line type, then one question of each line type in turn.
 
 A question's name is its form, line type and variable: one_sl1l2_hgt. "ask" and "met" accept such a name for every
 variable of the data. Without --case "met" asks the first %d questions. You can edit the file

@@ -21,14 +21,14 @@ func newCompare(e *env) *cobra.Command {
 		Use:   "compare RUN RUN…",
 		Short: "Compare runs with a baseline run: faster, slower, wrong or absent cells",
 		Long: `Compare compares runs of any study with the first run, cell by cell (in met a cell is an engine,
-design, flavour and case). For each cell that changed it prints both times, their ratio with its interval, and a
-verdict: slower or faster beyond the noise; ~ (no such difference); ? (too few repetitions to show one); broken (wrong
-now, not before), not right (in neither run) or repaired; absent, new or not timed. It shows no time of a wrong result.
---html has every cell. If the runs cannot be compared (other data, another machine), it prints VOID with the reason.
+design, flavour and case). It prints each cell that changed, with both times, their ratio and its interval: slower or
+faster beyond the noise; broken (wrong now, not before), not right (in neither run) or repaired; absent or new. It counts
+the others, and --html lists them: ~ (no difference beyond the noise), ? (too few repetitions to show one), not timed,
+other answer, client overhead. It shows no time of a wrong result. If the runs cannot be compared (other data, another machine), it prints VOID with the reason.
 Compare lists other differences (versions, settings). If a run is unfinished, compare counts the cells that it lacks, and exits with status 4.
 
-With --fail-over 10% the exit status is also 4 if a cell, or the median of all changes, is significantly worse by
-more than 10 %; if a cell is broken, or absent although the first run had it correct; or if the runs cannot be
+With --fail-over 10% the exit status is also 4 if a cell is significantly worse by more than 10 %, or the median change
+of at least three cells is; if a cell is broken, or absent although the first run had it correct; or if the runs cannot be
 compared. Without it, these results do not change the exit status. --benchstat prints the repetitions for Go's program benchstat.`,
 		Example: `  barograph compare runs/20261120-235959-met runs/20261121-235959-met --fail-over 10% --html change.html
   barograph compare a b --benchstat > both.txt; benchstat -col run both.txt`,

@@ -27,8 +27,8 @@ the headers and lines of statistics and cyclones (stat_header, tcst_header, line
 with the same header and object_id, and headers by their texts. Both databases must have been loaded from the same file
 paths.
 
-A URL names the database itself. "barograph load FILES --engine mariadb://root@127.0.0.1:3306/mv_ --subset ours" loads
-into the database mv_ours (METviewer's mv_ and the name of the subset).
+The path of each URL is the complete name of a database: /mv_ours. In the URL of "barograph load" it is only a prefix:
+--engine mariadb://root@127.0.0.1:3306/mv_ --subset ours loads into the database mv_ours.
 
 With --known metdbload diff expects that METdbLoad loaded the second database. It counts differences that come from
 METdbLoad's known faults in a column of their own, and they do not cause exit status 3.`,

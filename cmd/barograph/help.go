@@ -58,9 +58,9 @@ const generalStatuses = `  0    success: everything requested was done, and ever
 // specialStatuses are the special meanings of exit statuses, by command.
 var specialStatuses = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"adopt":             "3: the archive has lost records, so --forget removed nothing",
-	"ask":               "2: also if the archive has several designs and none is named, or a derived curve of a plot cannot be computed (nothing is drawn); 4: no record matches, a curve is left out (the others are drawn), or --where names a value that the archive does not have",
+	"ask":               "2: also if the archive has several designs and none is named, or a derived curve of a plot cannot be computed (nothing is drawn); 4: no record matches, a curve is left out (the others are drawn), or --where, --lead or --valid names a value that the archive does not have",
 	"cases":             "4: there is no record to query; with FILES: lines are quarantined, or files are unreadable",
-	"compare":           "4: a run has not finished; with --fail-over: a cell, or the median of all changes, is worse than it allows, a cell is broken, or absent although the first run had it correct, or the runs cannot be compared",
+	"compare":           "4: a run has not finished; with --fail-over also if a cell, or the median of all changes, is worse by more than the limit, if a cell that the first run had correct is wrong or absent, or if the runs cannot be compared",
 	"diff":              "3: there are differences that no known fault explains",
 	"faults":            "3: a result was wrong or the archive differs; 4: a load or a query did not recover, or files were unreadable",
 	"growth":            "3: a result is wrong; 4: lines were quarantined, files were unreadable, or no question has rows",
@@ -72,15 +72,16 @@ var specialStatuses = map[string]string{ //nolint:gochecknoglobals // a constant
 	"scan":              "3: a result is wrong; 4: a configuration failed, and the others were measured",
 	"scan own":          "3: a result is wrong; 4: a query or a table failed, and the others were measured",
 	"scan verification": "3: a result is wrong; 4: files were unreadable",
+	"scan forecast":     "1: a query that --queries names, or every query, has no model",
 	"scan lake":         "3: a result is wrong; 4: files were unreadable",
 	"shef decode":       "4: values could not be decoded, files were unreadable, or there is no value",
 	"shef encode":       "4: values could not be read or encoded, or there is no value",
 	"shef export":       "4: there is no value to write",
-	"shef post":         "4: values could not be decoded, the database refused them, or files were unreadable",
+	"shef post":         "4: values could not be decoded, the database refused them, files were unreadable, or there is no product",
 	"shef retry":        "4: there is no failed file",
 	"shef serve":        "5: the database is unreachable, with --wait-for-database=false",
 	"show":              "4: with FILES: lines are quarantined or conflict with each other, or files are unreadable",
-	"verify":            "3: an archive is not intact, or --prune refused because more than 10 % of its records were deleted; 4: the load of an archive has not finished, files are unreadable, or --prune --dry-run finds that --prune would refuse",
+	"verify":            "3: an archive is not intact, or --prune refused because more than 10 % of its records were deleted; 4: the load of an archive has not finished, another program loaded it (not verified), files are unreadable, or --prune --dry-run finds that --prune would refuse",
 	"ycsb":              "3: a scan or a value is wrong; 4: records were not found, operations failed, keys existed already, or the engine did not sustain the rate; with --ycsb-exit-codes: 255 if recordcount or dataintegrity is invalid, else 0, even after failures",
 }
 

@@ -34,13 +34,12 @@ column day. Own prints files, rows and column types, and unused files with the r
 lossless type, and a column without a name is called column_ and its position; DIR/schema.sql or --types declares other
 types. Own creates no index: put CREATE INDEX into DIR/TABLE.ENGINE.sql, which it runs after it has loaded TABLE into
 ENGINE. On a server the tables are in a schema (MariaDB: database) barograph_own; a new run deletes and recreates it.
-A query ends with a semicolon. Lines before it describe it; -- for begins another text of it:
+A query ends with a semicolon; comments describe it; after "-- for" it comes in another SQL:
   -- name: top_pages
   -- title: the most viewed pages
-  -- param day: 2024-01-01 | 2024-01-02       run the query once per value; ${day} is replaced
+  -- param day: 2024-01-01 | 2024-01-02       ${day}: each value is proven; repetitions take turns
   -- for: postgres, mariadb                   the same query, in the SQL of these engines
-A file QUERY.ENGINE.sql of --queries has the text of QUERY for one engine (never statements for a table). Own sends
-only queries that begin with SELECT or WITH.
+Or write that SQL into a file QUERY.ENGINE.sql of --queries. Own sends only queries that begin with SELECT or WITH.
 
 Own compares each result with that of DuckDB on the files. The report calls this proof "engines agree", because a
 database computes the reference. Values must agree in type and value; the order of rows counts only with ORDER BY.
@@ -102,7 +101,7 @@ After ^C the timings and loaded tables are kept. To resume, repeat the command w
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&p.Tables, "tables", "", "folder of Parquet or CSV files (with --set: where its tables are made)")
+	f.StringVar(&p.Tables, "tables", "", "folder of Parquet or CSV files (--set: where it makes them)")
 	f.StringVar(&p.Types, "types", "", "file of CREATE TABLE statements with the types of CSV columns (default: schema.sql in the folder of the tables)")
 	f.Var((*list)(&queries), "queries", "SQL files, or folders of them")
 	f.StringVar(&set, "set", "", "a set of tables and queries instead of --queries: "+strings.Join(own.Sets(), ", "))
@@ -120,7 +119,7 @@ After ^C the timings and loaded tables are kept. To resume, repeat the command w
 	old.Value, old.NoOptDefVal = whileLoadingAlias{old.Value}, ""
 	f.Float64Var(&p.Rate, "rate", 0, "total queries per second, at random times; 0 = no limit")
 	f.IntVar(&p.Threads, "threads", 0, "processor threads inside an embedded engine, not the number of streams (default: chosen by the engine)")
-	f.Float64Var(&p.Tolerance, "tolerance", 0, "relative difference of equal floating-point numbers (default 1e-9)")
+	f.Float64Var(&p.Tolerance, "tolerance", 0, "relative difference of numbers equal to rounding (default 1e-9)")
 	f.DurationVar(&p.Timeout, "timeout", 10*time.Minute, "longest time of a query on an engine")
 	f.DurationVar(&p.TimeLimit, "time-limit", 0, "stop timing after this long")
 	f.StringVar(&p.Memory, "memory", own.DefaultMemory, "memory limit of DuckDB for the queries on the files")

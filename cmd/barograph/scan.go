@@ -24,10 +24,10 @@ result of every query, and times it. "barograph synth tpcds" makes the tables. Q
 the sum of all sales. Experiments:
   experiment1   how many partitions on one path: 1, 2, 4, 8, or those of --partitions
   experiment2   one path with --partitions (or auto), then 1, 2, … paths with one partition each
-  sweep         both: paths × partitions 1, 2, 4, 8, 16, or those of --partitions
+  sweep         1, 2, … paths, each with 1, 2, 4, 8 and 16 partitions, or those of --partitions
 
-Without an experiment, scan loads only the configuration that the flags describe. --partitions auto means one on each path;
-on a single path as many as the smallest of GB of memory, 16, and cores. Scan loads the configurations in random order,
+Without an experiment, scan loads only the configuration that the flags describe. --partitions auto means one on each path.
+On a single path it is the smallest of these numbers: GB of memory, cores, and 16. Scan loads the configurations in random order,
 --rounds times. The run folder has the results: results/ENGINE.QUERY.csv.
 
 --lab starts temporary servers and removes them at the end, also after ^C and errors: for AsterixDB a new one for each
@@ -86,7 +86,7 @@ func scanFlags(c *cobra.Command, p *scan.Program) {
 		"`name=value`, a setting of temporary servers in place of the profile's; repeat it for several")
 	f.StringVar(&p.Data, "data", "", "folder of generated tables (required)")
 	f.Var((*list)(&p.Paths), "paths", "folders, one on each disk (default: where the engine keeps its data)")
-	f.StringVar(&p.Disks, "disks", "", "use the throttled disks of \"barograph lab disks\" as paths: all, or the first `n`")
+	f.StringVar(&p.Disks, "disks", "", "use throttled disks of \"barograph lab disks\" as paths: --disks for all, --disks=`N` for the first N")
 	f.Lookup("disks").NoOptDefVal = scan.AllDisks
 	f.StringSliceVar(&p.Partitions, "partitions", nil, "numbers, or auto (default: auto; experiments: see above)")
 	f.IntVar(&p.Workers, "workers", 0, "workers of a query (default: one per partition)")

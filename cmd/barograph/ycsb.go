@@ -130,7 +130,7 @@ func (f *ycsbFlags) folderFlags(c *cobra.Command) {
 		"no-delay (lab up --isolate); slow:5ms, fast (delayed replies); disk-full, disk-free, power-off, power-on "+
 		"(lab up --frail-disks)")
 	c.Flags().StringVar(&f.faultCommand, "fault-command", "", "command that causes the faults on your own server; Barograph calls it as COMMAND ACTION NODE [AMOUNT]")
-	c.Flags().IntVar(&f.historyClients, "history", 8, "number of extra clients whose calls are checked for lost and stale data; without --fault the default is 0")
+	c.Flags().IntVar(&f.historyClients, "history", 8, "number of extra clients whose calls are checked for lost and stale data (with --fault)")
 	c.Flags().StringVar(&f.metrics, "metrics", "", "address for Prometheus metrics during the run: :9100 (this machine only) or HOST:9100")
 	c.Flags().StringVar(&f.out, "out", "", "run folder to create")
 	seldom(c, "fault", "fault-command", "history", "metrics")
@@ -162,7 +162,7 @@ func (f *ycsbFlags) exit(e *env, err error) error {
 	if p, ok := errors.AsType[*fault.Error](err); ok && (p.Setting == "property recordcount" || p.Setting == "property dataintegrity") {
 		return &fault.Status{Code: 255, Err: err}
 	}
-	fmt.Fprintf(e.stderr, "barograph: %v\n", err)
+	e.reportError(err)
 	return nil
 }
 

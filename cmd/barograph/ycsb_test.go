@@ -241,6 +241,13 @@ func TestYCSBExitStatuses(t *testing.T) {
 			t.Errorf("%v: status %d, want %d\n%s", x.args, got, x.want, errs)
 		}
 	}
+	absent := []string{"ycsb", "run", "--engine", "pebble:/dev/null/x", "--ycsb-exit-codes"}
+	if status, _, errs := barograph(t, append(absent, "--quiet")...); status != 0 || !strings.Contains(errs, "/dev/null/x") {
+		t.Errorf("--quiet: status %d, %q", status, errs)
+	}
+	if _, _, errs := barograph(t, append(absent, "--json")...); !strings.HasPrefix(errs, `{"code":1,`) {
+		t.Errorf("--json: %q", errs)
+	}
 }
 
 // A run that fails before its first operation leaves no new run folder, and does not remove an
