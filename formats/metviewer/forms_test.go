@@ -53,6 +53,16 @@ func TestFormsOfDates(t *testing.T) {
 	}
 }
 
+// TestRangesWithoutLimit: a range needs a first and a last value. The question of a range without one would have no condition.
+func TestRangesWithoutLimit(t *testing.T) {
+	for _, limits := range []string{"'' AND 'M'", "'A' AND ''", "'' AND ''"} {
+		text := `<plot_spec><plot><plot_fix><field name="vx_mask"><set name="s"><val>BETWEEN ` + limits + `</val></set></field></plot_fix></plot></plot_spec>`
+		if _, err := ParsePlotSpec("p.xml", []byte(text)); err == nil || !strings.Contains(err.Error(), "is a range without a limit") {
+			t.Errorf("%s: %v", limits, err)
+		}
+	}
+}
+
 // TestCombinedValues: a value combines the date-times in it, or its parts between colons.
 func TestCombinedValues(t *testing.T) {
 	for value, want := range map[string][]string{
@@ -71,7 +81,7 @@ func TestSettingsOfBootstrap(t *testing.T) {
 	for _, c := range []struct{ body, ci, warning string }{
 		{"<agg_stat><agg_sl1l2>TRUE</agg_sl1l2><boot_ci>bca</boot_ci><boot_repl>10</boot_repl></agg_stat>", "bca", ""},
 		{"<agg_stat><boot_ci>pivotal</boot_ci></agg_stat>", "pivotal", ""},
-		{"<agg_stat><boot_ci>percy</boot_ci></agg_stat>", "percy", `boot_ci: "percy" is not known`},
+		{"<agg_stat><boot_ci>percy</boot_ci></agg_stat>", "perc", `boot_ci: "percy" is not known`},
 		{"<agg_stat><boot_repl>ten</boot_repl></agg_stat>", "", `boot_repl: "ten" is not a number and counts as 1`},
 		{"<agg_stat><agg_sl1l2>true</agg_sl1l2></agg_stat><calc_stat><calc_ctc>true</calc_ctc></calc_stat>", "", "calc_stat: has no effect, because the plot also has agg_stat"},
 		{"<agg_stat><agg_sl1l2>true</agg_sl1l2></agg_stat><calc_stat><calc_ctc>false</calc_ctc></calc_stat>", "", ""},

@@ -465,7 +465,9 @@ func (s *plots) values(n *node) (Values, error) {
 		case "val":
 			text := cmp.Or(k.text, k.attrs["name"])
 			if first, last, ok := parseBetween(text); ok {
-				v.First, v.Last = first, last
+				if v.First, v.Last = first, last; first == "" || last == "" {
+					return v, s.errorAt(k.line, "val "+strconv.Quote(text), "is a range without a limit", "write BETWEEN 'first' AND 'last'")
+				}
 				continue
 			}
 			v.List = append(v.List, text)
@@ -562,6 +564,7 @@ func (s *plots) bootstrap(n *node) error {
 	s.p.BootCI, s.p.SingleRecords = agg.value("boot_ci"), strings.EqualFold(agg.value("circular_block_bootstrap"), "false")
 	if known := []string{"perc", "pivotal", "bca"}; s.p.BootCI != "" && !slices.Contains(known, s.p.BootCI) {
 		s.warn(n.line, "boot_ci", strconv.Quote(s.p.BootCI)+" is not known"+fault.Meant(s.p.BootCI, known)+": perc is computed")
+		s.p.BootCI = "perc"
 	}
 	for _, k := range n.kids { // METviewer writes varianceInflationFactor
 		if strings.EqualFold(strings.ReplaceAll(k.name, "_", ""), "varianceinflationfactor") {

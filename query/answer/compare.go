@@ -454,21 +454,14 @@ func CompareAll(t Tally, workError error) (Proof, error) {
 // conditions once per batch, not once per row.
 type Matcher struct {
 	q             *question.Question
-	valid         map[int64]struct{} // of a list of times; nil for a range
+	valid         map[int64]bool // a list of times; empty for a range
 	batch         *record.Batch
 	headerMatches []bool
 }
 
 // NewMatcher prepares a Matcher for q.
 func NewMatcher(q *question.Question) *Matcher {
-	m := &Matcher{q: q}
-	if len(q.Valid.List) > 0 {
-		m.valid = make(map[int64]struct{}, len(q.Valid.List))
-		for _, v := range q.Valid.List {
-			m.valid[v] = struct{}{}
-		}
-	}
-	return m
+	return &Matcher{q: q, valid: lists.Set(q.Valid.List, func(v int64) int64 { return v })}
 }
 
 // Header reports whether records with header h can match.
@@ -504,9 +497,8 @@ func (m *Matcher) Times(valid int64, lead int32) bool {
 	if !m.q.TimeFilter.AcceptsAll() && !m.q.TimeFilter.Accepts(valid, lead) {
 		return false
 	}
-	if m.valid != nil {
-		_, ok := m.valid[valid]
-		return ok
+	if len(m.valid) > 0 {
+		return m.valid[valid]
 	}
 	return m.q.Valid.Contains(valid)
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -166,11 +167,7 @@ func writeParquet(w io.Writer, a *answer.Answer) error {
 	pw := parquet.NewGenericWriter[map[string]any](w, schema, parquet.Compression(&parquet.Zstd))
 	positions := make([]int, len(a.Columns)) // column → position in the file, which sorts its columns by name
 	for i, path := range schema.Columns() {
-		for k, c := range a.Columns {
-			if c.Name == path[0] {
-				positions[k] = i
-			}
-		}
+		positions[slices.Index(columnNames(a), path[0])] = i
 	}
 	columns := make([][]parquet.Value, len(a.Columns))
 	for i := range a.Rows {

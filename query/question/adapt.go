@@ -13,9 +13,9 @@ import (
 )
 
 // Adapt adapts the drawing and the texts of q to its present conditions. before is a copy of q with the earlier ones. The
-// drawing keeps only the curves that the conditions still include. The title and the labels were written for the
-// earlier conditions, so Adapt removes them and the picture derives new ones. stats are the statistics to be computed;
-// none = those of the drawing.
+// drawing keeps only the curves that the conditions still include. If a condition has changed, the picture derives a new
+// title (Untitled). If a header field, a statistic or the kind of picture has changed, Adapt also removes the labels of the
+// axes. stats are the statistics to be computed; none = those of the drawing.
 func (q *Question) Adapt(before *Question, stats ...string) {
 	var changed []string
 	// compare lists a condition that has changed, and gives the curves of its field the new values.
@@ -50,9 +50,11 @@ func (q *Question) Adapt(before *Question, stats ...string) {
 		changed = append(changed, "Barograph's own colors and intervals")
 		d.Styles = nil
 	}
-	subject := func(text string) string { return strings.Split(text, "=")[0] } // a field, or all of a text without values
-	changedAgain := func(old string) bool { return slices.Contains(lists.Map(changed, subject), subject(old)) }
-	q.Changed = append(slices.DeleteFunc(slices.Clone(before.Changed), changedAgain), changed...)
+	// A text is "FIELD=VALUES", or a phrase such as "other valid times". Texts with the same part before "=" are about the
+	// same condition; the new text replaces the old one.
+	condition := func(text string) string { return strings.Split(text, "=")[0] }
+	isReplaced := func(text string) bool { return slices.Contains(lists.Map(changed, condition), condition(text)) }
+	q.Changed = append(slices.DeleteFunc(slices.Clone(before.Changed), isReplaced), changed...)
 	if q.Untitled = true; q.Drawing == nil {
 		return
 	}
@@ -112,7 +114,7 @@ func (q *Question) setCurveValues(field string, values []string) {
 		var items [][]string
 		newIndex := make([]int, len(g.Values)) // by the index of an item in g.Values; −1 = removed
 		for k, item := range g.Values {
-			if newIndex[k] = -1; !slices.ContainsFunc(item, func(v string) bool { return !slices.Contains(values, v) }) {
+			if newIndex[k] = -1; includes(values, item) {
 				newIndex[k], items = len(items), append(items, item)
 			}
 		}
@@ -125,6 +127,11 @@ func (q *Question) setCurveValues(field string, values []string) {
 		d.Derived = q.remapDerived(d.Derived, i, g, newIndex)
 	}
 	q.Drawing = &d
+}
+
+// includes reports whether a list includes all of these values.
+func includes(list, values []string) bool {
+	return !slices.ContainsFunc(values, func(v string) bool { return !slices.Contains(list, v) })
 }
 
 // remapDerived keeps the derived curves whose two sides are still drawn, and lists the others in Omitted. old is

@@ -128,15 +128,15 @@ func TestAdaptComparesValuesExactly(t *testing.T) {
 	}
 }
 
-// Two conditions of a plot on the same hours that exclude each other omit the plot.
+// Two conditions of a plot on the same hours that exclude each other omit the plot, as does a range without hours.
 func TestContradictingHours(t *testing.T) {
-	for _, cond := range []string{
-		"HOUR(ld.fcst_valid_beg) = 6 AND HOUR(ld.fcst_valid_beg) >= 12",
-		"HOUR(ld.fcst_valid_beg) BETWEEN 12 AND 18 AND HOUR(ld.fcst_valid_beg) < 6",
-		"HOUR(ld.fcst_valid_beg) BETWEEN 18 AND 12",
+	for cond, problem := range map[string]string{
+		"HOUR(ld.fcst_valid_beg) = 6 AND HOUR(ld.fcst_valid_beg) >= 12":             "contradicts another condition",
+		"HOUR(ld.fcst_valid_beg) BETWEEN 12 AND 18 AND HOUR(ld.fcst_valid_beg) < 6": "contradicts another condition",
+		"HOUR(ld.fcst_valid_beg) BETWEEN 18 AND 12":                                 "valid_hour: ends before it begins",
 	} {
 		qs, notes := plotOf(t, rmse+byLead+"<plot_cond>"+strings.ReplaceAll(cond, "<", "&lt;")+"</plot_cond>")
-		if len(qs) != 0 || !strings.Contains(strings.Join(notes, "\n"), "contradicts") {
+		if len(qs) != 0 || !strings.Contains(strings.Join(notes, "\n"), problem) {
 			t.Errorf("%s: %d questions, %v", cond, len(qs), notes)
 		}
 	}
@@ -145,13 +145,45 @@ func TestContradictingHours(t *testing.T) {
 // A range of hours is within a day.
 func TestRangesOfHours(t *testing.T) {
 	for limits, want := range map[string]string{
-		"0 AND 2": "[0 1 2]", "'06' AND '06'": "[6]", "22 AND 23": "[22 23]", "22 AND 24": "", "-1 AND 2": "", "-99999999999999999999 AND 2": "", "'a' AND 5": "",
+		"0 AND 2": "[0 1 2]", "'06' AND '06'": "[6]", "22 AND 23": "[22 23]", "22 AND 24": "", "-1 AND 2": "", "-99999999999999999999 AND 2": "", "'a' AND 5": "", "5 AND 'a'": "",
 	} {
 		qs, notes := plotOf(t, rmse+byLead+"<plot_cond>HOUR(ld.fcst_valid_beg) BETWEEN "+limits+"</plot_cond>")
 		switch {
 		case want == "" && (len(qs) != 0 || !strings.Contains(strings.Join(notes, "\n"), "is not an hour from 00 to 23")),
 			want != "" && (len(qs) != 1 || fmt.Sprint(qs[0].TimeFilter.ValidHour) != want):
 			t.Errorf("%s: %d questions, %v", limits, len(qs), notes)
+		}
+	}
+}
+
+// plot_cond is SQL: a colon combines no values there, a value in a list twice counts once, and a time has colons.
+func TestColonsInPlotCond(t *testing.T) {
+	for cond, want := range map[string]string{
+		"h.model = 'A:B'":                                                 "[A:B] []",
+		"h.model IN ('A:B', 'C', 'A:B')":                                  "[A:B C] []",
+		"(h.model = 'A:B' OR h.model='C')":                                "[A:B C] []",
+		"UNIX_TIMESTAMP(ld.fcst_valid_beg) = 1546300800":                  "[] [1546300800]",
+		"UNIX_TIMESTAMP(ld.fcst_valid_beg) IN (1546300800, '1546322400')": "[] [1546300800 1546322400]",
+	} {
+		qs, notes := plotOf(t, rmse+byLead+"<plot_cond>"+cond+"</plot_cond>")
+		if len(qs) != 1 || fmt.Sprint(qs[0].Header[record.Model], qs[0].Valid.List) != want {
+			t.Errorf("%s: %+v, %v", cond, qs, notes)
+		}
+	}
+}
+
+// An asterisk in SQL is no pattern, and the range from an empty text has more values than its last one. Without an error,
+// the answer would have more records than requested.
+func TestUnsupportedValuesOfSQL(t *testing.T) {
+	for _, cond := range []string{
+		"h.model = '*'", "h.model IN ('*')", "h.fcst_var = 'PROB(TMP>*)'", "h.vx_mask BETWEEN '' AND 'M'", "h.vx_mask BETWEEN '' AND ''",
+		"ld.fcst_lead BETWEEN '' AND '240000'", "ld.fcst_valid_beg BETWEEN '' AND '2019-01-01'", "HOUR(ld.fcst_init_beg) BETWEEN '' AND '6'",
+	} {
+		if qs, notes := plotOf(t, rmse+byLead+"<plot_cond>"+cond+"</plot_cond>"); len(qs) != 0 || !strings.Contains(strings.Join(notes, "\n"), "is not supported") {
+			t.Errorf("plot_cond %s: %d questions, %v", cond, len(qs), notes)
+		}
+		if qs, notes := readLogText(t, "SELECT total FROM stat_header h, line_data_sl1l2 ld WHERE "+cond+";\n"); len(qs) != 0 || !strings.Contains(notes, "could not be read") {
+			t.Errorf("%s in a log: %d questions, %s", cond, len(qs), notes)
 		}
 	}
 }
@@ -193,21 +225,22 @@ func readLogText(t *testing.T, text string) (qs []*Question, notes string) {
 // statement are skipped.
 func TestConditionsOfLogs(t *testing.T) {
 	const statement = "SELECT ld.fbar FROM stat_header h, line_data_sl1l2 ld WHERE "
-	for cond, models := range map[string]int{
-		"h.model = 'GFS' AND ld.stat_header_id = h.stat_header_id AND ld.rmse != -9999 AND ld.mae <> -9999": 1,
-		"h.model = 'GFS' AND h.stat_header_id=ld.stat_header_id and 1=1":                                    1,
-		"h.model != 'GFS'":                            -1,
-		"h.model <> 'GFS'":                            -1,
-		"h.model = 'GFS' AND h.vx_mask != 'FULL'":     -1,
-		"ld.stat_header_id = 5 AND h.model = 'GFS'":   -1,
-		"h.model = 'GFS' AND h.stat_header_id IN (5)": -1,
-		"h.fcst_thresh = '!=5' AND h.model = 'GFS'":   1,
+	for cond, isRead := range map[string]bool{
+		"h.model = 'GFS' AND ld.stat_header_id = h.stat_header_id AND ld.rmse != -9999 AND ld.mae <> -9999": true,
+		"h.model = 'GFS' AND h.stat_header_id=ld.stat_header_id and 1=1":                                    true,
+		"h.model != 'GFS'":                            false,
+		"h.model <> 'GFS'":                            false,
+		"h.model = 'GFS' AND h.vx_mask != 'FULL'":     false,
+		"ld.stat_header_id = 5 AND h.model = 'GFS'":   false,
+		"h.model = 'GFS' AND h.stat_header_id IN (5)": false,
+		"h.fcst_thresh = '!=5' AND h.model = 'GFS'":   true,
+		"h.model IN ('GFS', 'GFS')":                   true,
 	} {
 		qs, notes := readLogText(t, statement+cond+";\n")
 		switch {
-		case models < 0 && (len(qs) != 0 || !strings.Contains(notes, "could not be read")):
+		case !isRead && (len(qs) != 0 || !strings.Contains(notes, "could not be read")):
 			t.Errorf("%s: %d questions, %s", cond, len(qs), notes)
-		case models > 0 && (len(qs) != 1 || len(qs[0].Header[record.Model]) != models):
+		case isRead && (len(qs) != 1 || !slices.Equal(qs[0].Header[record.Model], []string{"GFS"})):
 			t.Errorf("%s: %d questions, %s", cond, len(qs), notes)
 		case strings.Contains(cond, "thresh") && !slices.Equal(qs[0].Header[record.FcstThresh], []string{"!=5"}):
 			t.Errorf("%s: %q", cond, qs[0].Header[record.FcstThresh])
@@ -228,6 +261,29 @@ func TestStatementsOfLogs(t *testing.T) {
 	qs, notes = readLogText(t, one+strings.ReplaceAll(one, "GFS", "ECM")+one)
 	if len(qs) != 2 || qs[0].Weight != 2 {
 		t.Errorf("%d questions, %s", len(qs), notes)
+	}
+}
+
+// A semicolon outside of quotes separates statements that are on one line. The line type is that of the table, not a text
+// in a condition.
+func TestStatementsOnOneLine(t *testing.T) {
+	const a, b = "SELECT a FROM stat_header h, line_data_sl1l2 ld WHERE h.model = 'A'", "SELECT b FROM stat_header h, line_data_sal1l2 ld WHERE h.model = 'B'"
+	for text, want := range map[string]string{
+		a + "; " + b + ";":                                "SL1L2 [A], SAL1L2 [B]",
+		a + ";" + b + " UNION " + a + ";" + a:             "SL1L2 [A], SAL1L2 [B]",
+		"USE mv; " + a + "; SET x = 1":                    "SL1L2 [A]",
+		strings.Replace(a, "'A'", "'A; B'", 1):            "SL1L2 [A; B]",
+		a + " AND h.vx_mask = \"C;D\"; " + b:              "SL1L2 [A], SAL1L2 [B]",
+		strings.Replace(a, "'A'", "'x line_data_ctc'", 1): "SL1L2 [x line_data_ctc]",
+	} {
+		qs, notes := readLogText(t, text+"\n")
+		var got []string
+		for _, q := range qs {
+			got = append(got, fmt.Sprint(q.Type.Name, " ", q.Header[record.Model]))
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%s: %q, want %s; %s", text, got, want, notes)
+		}
 	}
 }
 

@@ -25,9 +25,10 @@ type Drawing struct {
 	// Block is the number of consecutive records that the bootstrap draws together. 0 = the square root of the number of
 	// all records.
 	Block int
-	// Styles has one item for each curve that is not derived, in the order of the curves: the first statistic with each
-	// combination of values of Curves, then the second statistic …. In the combinations, the first field changes slowest.
-	// Barograph chooses a property that a style lacks; plot_ci, the interval, is then boot if there are replicates.
+	// Styles has one item for each curve that is not derived: all curves of the first statistic, then those of the second,
+	// and so on. The curves of a statistic are the combinations of the values of Curves; the value of the last field changes
+	// from one curve to the next. Barograph chooses each property that a style lacks. If plot_ci (the interval) is missing, it
+	// is boot if there are replicates, and otherwise none.
 	Styles     []metviewer.Style
 	NoVIF      bool // no variance inflation factor: the standard error of a median ignores autocorrelation
 	EventEqual bool // use only cases (valid time and lead) that every curve has
@@ -50,14 +51,15 @@ type Drawing struct {
 	Ticks          []metviewer.Tick // of the axis, whose values have the form of Group.Values; none = Barograph chooses them
 }
 
-// numCurves is the number of curves that are not derived. A picture of a line type has curves of one kind.
+// numCurves is the number of curves that are not derived. A picture of a line type has curves of one kind. A product
+// above maxCurves is returned as maxCurves + 1.
 func (d *Drawing) numCurves() int {
 	n := len(d.Stats)
 	if d.ShowsLineType() {
 		n = 1
 	}
 	for _, g := range d.Curves {
-		n *= max(len(g.Values), 1)
+		n = min(n*max(len(g.Values), 1), maxCurves+1)
 	}
 	return n
 }

@@ -46,7 +46,7 @@ func FindAll(name string, archiveCases ...*Question) (qs []*Question, notes []st
 		qs, err = Cases()
 		qs, wanted = append(qs, archiveCases...), name
 	}
-	if err != nil || wanted == "" || wanted == NOAA {
+	if err != nil || wanted == "" || name == NOAA {
 		return qs, notes, err
 	}
 	i := slices.IndexFunc(qs, func(q *Question) bool { return q.Name == wanted })
@@ -79,13 +79,7 @@ func findYAML(file string) ([]*Question, error) {
 	if err != nil {
 		return nil, &fault.Error{File: file, Problem: "cannot be read", Err: err, Cure: "check the path"}
 	}
-	qs, err := Parse(file, text)
-	for i, q := range qs {
-		if q.Name == "" { // Parse accepts one question without a name
-			qs[i].Name = invalidInName.ReplaceAllString(strings.TrimSuffix(path.Base(file), path.Ext(file)), "_")
-		}
-	}
-	return qs, err
+	return parse(file, text, invalidInName.ReplaceAllString(strings.TrimSuffix(path.Base(file), path.Ext(file)), "_"))
 }
 
 // readLimited reads a file up to the first byte beyond the size limit.

@@ -102,9 +102,11 @@ var (
 	logEntryPattern = regexp.MustCompile(`^(?:#|\d{6} +\d|\d{4}-\d\d-\d\d|\s+\d+ (?:Query|Quit|Connect|Prepare|Execute|Close|Init DB)\b|SET timestamp|[A-Z]+ +\[)`)
 	selectPattern   = regexp.MustCompile(`(?i)\bSELECT\b`)
 	unionPattern    = regexp.MustCompile(`(?i)\bUNION(?:\s+ALL)?\b`)
-	lineDataPattern = regexp.MustCompile(`(?i)\bFROM\b[^()]*\bline_data_(\w+)`)
-	wherePattern    = regexp.MustCompile(`(?is)\bWHERE\b(.*?)(?:\bGROUP\s+BY\b.*|\bORDER\s+BY\b.*|\bLIMIT\b.*|;.*|$)$`)
-	andPattern      = regexp.MustCompile(`(?i)\bAND\b`)
+	lineDataPattern = regexp.MustCompile(`(?i)\bFROM\b[^()]*?\bline_data_(\w+)`)
+	wherePattern    = regexp.MustCompile(`(?is)\bWHERE\b(.*?)(?:\bGROUP\s+BY\b.*|\bORDER\s+BY\b.*|\bLIMIT\b.*|$)$`)
+	// statementPattern matches a statement up to a semicolon that is not in quotes.
+	statementPattern = regexp.MustCompile(`(?:[^;'"]|'[^']*'|"[^"]*"|['"])+`)
+	andPattern       = regexp.MustCompile(`(?i)\bAND\b`)
 	// alwaysTruePattern matches conditions that METviewer adds to every statement: that a value is not missing, the join
 	// of the tables, 1=1.
 	alwaysTruePattern = regexp.MustCompile(`(?i)^[\s(]*(?:(?:\w+\.)?\w+\s*(?:!=|<>)\s*'?-9999'?|` +
@@ -123,7 +125,7 @@ func (m *mixReader) readLog(path string, r *bufio.Reader) error {
 	var statement strings.Builder
 	firstLine := 0
 	finish := func() {
-		m.addStatement(statement.String(), firstLine)
+		m.addStatements(statement.String(), firstLine)
 		statement.Reset()
 	}
 	for n := 1; ; n++ {
@@ -135,8 +137,11 @@ func (m *mixReader) readLog(path string, r *bufio.Reader) error {
 				text = filepath.Join(filepath.Dir(path), text)
 			}
 			m.addPlot(text)
-		// A SELECT begins another statement in three cases: no statement is open; its line is an entry of the log; or it is
-		// the first word of its line, and the end of the open statement (its last 40 bytes) does not demand it, as UNION does.
+		// A SELECT begins another statement in three cases:
+		//   - No statement is open.
+		//   - Its line is an entry of the log.
+		//   - It is the first word of its line, and the open statement does not end with "(" or UNION [ALL]. The last 40 bytes
+		//     are enough to see that.
 		case start != nil && (statement.Len() == 0 || logEntryPattern.MatchString(line) ||
 			strings.TrimSpace(line[:start[0]]) == "" &&
 				!continuedPattern.MatchString(statement.String()[max(0, statement.Len()-40):])):
@@ -160,22 +165,24 @@ func (m *mixReader) readLog(path string, r *bufio.Reader) error {
 	}
 }
 
-// addStatement adds a question for each SELECT of line data in a statement.
-func (m *mixReader) addStatement(sql string, line int) {
-	for _, part := range unionPattern.Split(sql, -1) {
-		if !strings.Contains(strings.ToLower(part), "line_data_") {
-			continue
-		}
-		q, err := fromSQL(part, line)
-		if len(sql) >= maxStatement {
-			err = fmt.Errorf("line %d: the statement is longer than %d MiB", line, maxStatement>>20)
-		}
-		if err == nil {
-			m.add(q)
-			continue
-		}
-		if m.unreadStatements++; m.unreadStatements <= 3 {
-			m.notes = append(m.notes, err.Error())
+// addStatements adds a question for each SELECT of line data in one or more statements.
+func (m *mixReader) addStatements(sql string, line int) {
+	for _, statement := range statementPattern.FindAllString(sql, -1) {
+		for _, part := range unionPattern.Split(statement, -1) {
+			if !strings.Contains(strings.ToLower(part), "line_data_") {
+				continue
+			}
+			q, err := fromSQL(part, line)
+			if len(sql) >= maxStatement {
+				err = fmt.Errorf("line %d: the statement is longer than %d MiB", line, maxStatement>>20)
+			}
+			if err == nil {
+				m.add(q)
+				continue
+			}
+			if m.unreadStatements++; m.unreadStatements <= 3 {
+				m.notes = append(m.notes, err.Error())
+			}
 		}
 	}
 }

@@ -67,6 +67,7 @@ func TestMixOfLogs(t *testing.T) {
 			t.Fatal(err)
 		}
 		qs, notes, err := ReadMix(file)
+		// METviewer's statement occurs once, but counts twice: once for each SELECT of its UNION.
 		if err != nil || len(qs) != 2 || qs[0].Weight != 2 || qs[1].Weight != 2 {
 			t.Errorf("%s: %d questions, %q, %v", what, len(qs), notes, err)
 			continue

@@ -26,11 +26,7 @@ func (q *Question) SetHeader(texts ...string) error {
 		if !named[f] {
 			named[f], q.Header[f] = true, nil
 		}
-		for _, v := range values {
-			if !slices.Contains(q.Header[f], v) {
-				q.Header[f] = append(q.Header[f], v)
-			}
-		}
+		q.Header[f] = Unique(append(q.Header[f], values...))
 	}
 	return nil
 }

@@ -139,8 +139,8 @@ func (s groupsYAML) MarshalYAML() (any, error) {
 // groupFields are the fields outside of the header that can make curves.
 var groupFields = []string{"fcst_lead", "fcst_valid_beg", "fcst_init_beg", "valid_hour", "init_hour"} //nolint:gochecknoglobals // a constant table
 
-// drawing makes the drawing of q. It also restricts q to the values of the series, unless q has a condition on them.
-// The result is nil if YAML specifies no drawing.
+// drawing makes the drawing of q, and restricts q to the values of its curves (addSeriesConditions). The result is nil if
+// YAML specifies no drawing.
 func (p *drawingYAML) drawing(q *Question) (*Drawing, error) {
 	if reflect.ValueOf(*p).IsZero() {
 		return nil, nil //nolint:nilnil // the default drawing of the line type
@@ -166,7 +166,13 @@ func (p *drawingYAML) drawing(q *Question) (*Drawing, error) {
 	}) {
 		return nil, &fault.Error{Setting: "ticks", Problem: "have a position that is not a number", Cure: "write the position on the axis, e.g. 2"}
 	}
-	if n := len(p.PlotCI); n > 0 {
+	if known := []string{"perc", "pivotal", "bca"}; d.BootCI != "" && !slices.Contains(known, d.BootCI) {
+		return nil, fault.Unknown("boot_ci", d.BootCI, known)
+	}
+	if d.Block < 0 {
+		return nil, &fault.Error{Setting: "block", Problem: "is negative", Cure: "write 1 to draw single records, or omit it"}
+	}
+	if n := len(p.PlotCI); n > 0 && d.numCurves() <= maxCurves { // otherwise Question.Check refuses the question
 		for i := range max(d.numCurves(), n) {
 			d.Styles = append(d.Styles, metviewer.Style{"plot_ci": p.PlotCI[i%n]})
 		}
@@ -325,7 +331,8 @@ func DefaultMethod(t *record.LineType) string {
 	return map[bool]string{true: "median", false: "overall"}[IsDefaultStatFromColumn(t)]
 }
 
-// addSeriesConditions restricts q to the values of its curves, except for fields on which q has a condition.
+// addSeriesConditions restricts q to the values of its curves, for header fields without a condition. Curves by leads,
+// times and hours do not restrict the rows.
 func (q *Question) addSeriesConditions(curves []Group) {
 	for _, g := range curves {
 		if f, ok := record.FieldByName(g.Field); ok && len(q.Header[f]) == 0 {

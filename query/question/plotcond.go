@@ -27,9 +27,9 @@ var (
 	orPattern      = regexp.MustCompile(`(?i)\s+OR\s+`)
 )
 
-// parseConditions reads the plot's condition. If a term is not supported, it sets b.unsupported, and the plot is
-// omitted.
-func (b *builder) parseConditions() (fields []metviewer.Field) {
+// addPlotCond adds the plot's condition. In SQL, 'A:B' is one value, not a group. A term that is not supported is an error,
+// and the plot is omitted.
+func (b *builder) addPlotCond() error {
 	for parts := splitAnd(strings.Join(strings.Fields(b.p.Cond), " ")); len(parts) > 0; {
 		text := strings.TrimSpace(parts[0])
 		parts = parts[1:]
@@ -48,19 +48,21 @@ func (b *builder) parseConditions() (fields []metviewer.Field) {
 		for i, one := range alternatives {
 			g, ok := parseComparison(one)
 			if !ok || i > 0 && (g.Name != f.Name || g.First+f.First != "") {
-				b.unsupported = fmt.Sprintf("line %d: plot_cond: the condition %q is not supported", b.p.CondLine, text)
-				return nil
+				return fmt.Errorf("line %d: plot_cond: the condition %q is not supported", b.p.CondLine, text)
 			}
 			g.List, g.Line = append(f.List, g.List...), f.Line
 			f = g
 		}
-		fields = append(fields, f)
+		if err := b.addCondition(f, f.List); err != nil {
+			return err
+		}
 	}
-	return fields
+	return nil
 }
 
-// addValueCondition reads a condition on a numeric column, such as ld.baser > 0.02. It applies to the picture, because
-// questions have no such condition. It returns false for any other condition.
+// addValueCondition reads a condition on a numeric column, such as ld.baser > 0.02, into Drawing.ValueConditions. The
+// condition selects what is drawn; the answer's rows also include other records. For every other condition the function
+// does nothing and returns false.
 func (b *builder) addValueCondition(text string) bool {
 	m := conditionPattern.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil || m[1] != "" {
@@ -106,7 +108,8 @@ func stripBrackets(text string) (inner string, ok bool) {
 	return "", false
 }
 
-// parseComparison reads a condition on one field.
+// parseComparison reads a condition on one field. It does not read asterisks that addCondition would take as a pattern of
+// a plot_spec.
 func parseComparison(text string) (f metviewer.Field, ok bool) {
 	m := conditionPattern.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
@@ -123,11 +126,11 @@ func parseComparison(text string) (f metviewer.Field, ok bool) {
 			f.List[i], ok = time.Unix(n, 0).UTC().Format(time.RFC3339), ok && err == nil
 		}
 	}
-	if !ok || !isKnownField(f.Name) {
+	if !ok || !isKnownField(f.Name) || slices.ContainsFunc(f.List, func(v string) bool { return v == "*" || IsPattern(v) }) {
 		return f, false
 	}
 	switch op := strings.ToUpper(strings.TrimSpace(m[4])); {
-	case op == "BETWEEN" && len(f.List) == 2:
+	case op == "BETWEEN" && len(f.List) == 2 && !slices.Contains(f.List, ""):
 		f.First, f.Last, f.List = f.List[0], f.List[1], nil
 	case strings.ContainsAny(op, "<>"):
 		f.First, f.Last, ok = timeLimits(f.Name, op, f.List[0])

@@ -31,7 +31,9 @@ type condition struct {
 }
 
 // texts are values of header fields.
-func texts() []string { return []string{"A", "B b", "it's", "x AND y", "(p)", "c OR d", "!=5", "A,B"} }
+func texts() []string {
+	return []string{"A", "B b", "it's", "x AND y", "(p)", "c OR d", "!=5", "A,B", "A:B", "p;q", "*"}
+}
 
 // randomTerm makes a condition on one field.
 func randomTerm(r *rand.Rand) condition {
@@ -40,7 +42,7 @@ func randomTerm(r *rand.Rand) condition {
 	hourOf := func(t int64) int { return time.Unix(t, 0).UTC().Hour() }
 	at := func() int64 { return int64(r.IntN(40)-20) * 6 * 3600 }
 	first, second := at(), at()
-	switch r.IntN(9) {
+	switch r.IntN(10) {
 	case 0, 1, 2: // a header field equals a value, or one of several
 		f := []record.Field{record.Model, record.VxMask, record.FcstThresh}[r.IntN(3)]
 		var values []string
@@ -81,6 +83,11 @@ func randomTerm(r *rand.Rand) condition {
 		return condition{fmt.Sprintf("HOUR(ld.fcst_init_beg) IN (%d, %d)", hour, hour/2), func(x *row) bool {
 			h := hourOf(x.valid - int64(x.lead))
 			return h == hour || h == hour/2
+		}}
+	}
+	if r.IntN(3) == 0 {
+		return condition{fmt.Sprintf("UNIX_TIMESTAMP(ld.fcst_valid_beg) IN (%d, '%d')", first, second), func(x *row) bool {
+			return x.valid == first || x.valid == second
 		}}
 	}
 	leads := []int32{int32(r.IntN(9)-2) * 6, int32(r.IntN(9)-2) * 6}

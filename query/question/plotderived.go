@@ -41,7 +41,9 @@ type derivedSide struct {
 	lineType *record.LineType // whose lines contain the statistic
 }
 
-// addDerivedCurves adds the derived curves of which the question has both sides.
+// addDerivedCurves adds the derived curves of which the question has both sides. The questions of a plot share refusals. An
+// entry is overwritten, with one exception: errNoCurve of this question does not replace the result of another question,
+// because each question lacks the curves of the other variables.
 func (b *builder) addDerivedCurves() {
 	axis := b.dep.Axis - 1
 	for i, d := range b.p.Derived[axis] {
@@ -50,7 +52,7 @@ func (b *builder) addDerivedCurves() {
 		if known && before == nil && !b.hasBothSides(d) {
 			continue // another question of the plot computes it
 		}
-		if why := b.addDerivedCurve(d); !known || !errors.Is(why, errNoCurve) { // any other reason is more specific
+		if why := b.addDerivedCurve(d); !known || !errors.Is(why, errNoCurve) {
 			b.refusals[at] = why
 		}
 	}

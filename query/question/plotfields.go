@@ -24,11 +24,10 @@ type builder struct {
 	q     *Question
 	notes []string
 
-	refusals    refusals
-	unsupported string // why the plot's condition cannot be expressed; "" = it can
-	// parsedTimes has parsed lists of times by the address of their first text. The questions of a plot share them,
-	// because a list may have thousands of times. expandGroups returns a list of times unchanged, so the address
-	// identifies it.
+	refusals refusals
+	// parsedTimes caches parsed lists of times. A list may have thousands of times, and all questions of a plot have the
+	// same lists. The key is the address of the first text; this works because expandGroups returns a list of times itself,
+	// not a copy.
 	parsedTimes map[*string]Times
 }
 
@@ -47,7 +46,7 @@ func (b *builder) build() error {
 			return err
 		}
 	}
-	for _, f := range slices.Concat(b.fixed, b.dep.Fix, b.parseConditions()) {
+	for _, f := range slices.Concat(b.fixed, b.dep.Fix) {
 		if err := b.addCondition(f, expandGroups(f.List)); err != nil {
 			return err
 		}
@@ -56,8 +55,8 @@ func (b *builder) build() error {
 			b.q.Drawing.Equalize = append(b.q.Drawing.Equalize, Group{Field: f.Name, Values: [][]string{values}})
 		}
 	}
-	if b.unsupported != "" {
-		return errors.New(b.unsupported)
+	if err := b.addPlotCond(); err != nil {
+		return err
 	}
 	for _, f := range b.p.Series[b.dep.Axis-1] {
 		if err := b.addCurves(f); err != nil {
@@ -264,6 +263,9 @@ func (b *builder) addCurves(f metviewer.Field) error {
 		g.Values = append(g.Values, together)
 	}
 	b.q.Drawing.Curves = append(b.q.Drawing.Curves, g)
+	if b.q.Drawing.numCurves() > maxCurves {
+		return fmt.Errorf("line %d: series field %s: makes more than %d curves", f.Line, f.Name, maxCurves)
+	}
 	return b.addCondition(all, all.List)
 }
 
@@ -366,7 +368,7 @@ func parsePlotTexts(f metviewer.Field, values []string) ([]string, error) {
 	if f.First != "" {
 		return nil, fmt.Errorf("line %d: %s: a range of texts is not supported", f.Line, f.Name)
 	}
-	return values, nil
+	return Unique(values), nil
 }
 
 // groupValue writes a value of a series in the form of Group.Values.
@@ -464,15 +466,7 @@ func parsePlotTimes(f metviewer.Field, values []string) (Times, error) {
 func parsePlotHours(f metviewer.Field, values []string) ([]int, error) {
 	var hs []int
 	if f.First != "" {
-		first, _ := strconv.Atoi(f.First) // the loop over the values reports an error
-		last, _ := strconv.Atoi(f.Last)
-		if first > last {
-			return nil, contradiction(f)
-		}
 		values = []string{f.First, f.Last}
-		for h := max(first, 0); h < min(last, 24); h++ {
-			values = append(values, strconv.Itoa(h))
-		}
 	}
 	for _, v := range values {
 		h, err := strconv.Atoi(v)
@@ -480,6 +474,11 @@ func parsePlotHours(f metviewer.Field, values []string) ([]int, error) {
 			return nil, fmt.Errorf("line %d: %s: %q is not an hour from 00 to 23", f.Line, f.Name, v)
 		}
 		hs = append(hs, h)
+	}
+	if f.First != "" {
+		if hs = lists.Indices(24)[hs[0]:max(hs[0], hs[1]+1)]; len(hs) == 0 {
+			return nil, fmt.Errorf("line %d: %s: ends before it begins", f.Line, f.Name)
+		}
 	}
 	slices.Sort(hs)
 	return slices.Compact(hs), nil

@@ -332,9 +332,17 @@ func TestPlotXMLKeepsStyles(t *testing.T) {
 	if len(qs) != 1 || len(notes) > 0 || fmt.Sprint(qs[0].Drawing.Styles) != fmt.Sprint(q.Drawing.Styles) {
 		t.Errorf("%v became %v, %q", q.Drawing.Styles, qs[0].Drawing.Styles, notes)
 	}
-	q.Drawing.Styles[1] = metviewer.Style{"colors": "#0000ff"}
-	if _, err := PlotXML(q, 1); err == nil || !strings.Contains(err.Error(), "properties of only some curves") {
-		t.Error(err)
+	for _, styles := range [][]metviewer.Style{
+		{{"colors": "#ff0000", "legend": "a"}, {"colors": "#0000ff"}},
+		{{"colors": "#ff0000"}, {"legend": "b"}},
+		{{"colors": "#ff0000"}, nil},
+		{nil, {"colors": "#ff0000"}},
+		{{"colors": "#ff0000"}}, // of two curves
+	} {
+		q.Drawing.Styles = styles
+		if _, err := PlotXML(q, 1); err == nil || !strings.Contains(err.Error(), "properties of only some curves") {
+			t.Errorf("%v: %v", styles, err)
+		}
 	}
 }
 

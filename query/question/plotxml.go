@@ -102,7 +102,9 @@ func PlotXML(q *Question, seed uint64) ([]byte, error) {
 		switch {
 		case f.Name == d.Axis:
 			p.Indep = &f
-		case !slices.ContainsFunc(d.Curves, func(g Group) bool { return g.Field == f.Name }):
+		case !slices.ContainsFunc(d.Curves, func(g Group) bool { // the series expresses a condition that excludes no curve
+			return g.Field == f.Name && includes(f.Values, q.MetviewerValues(f.Name, slices.Concat(g.Values...)))
+		}):
 			p.Fix = append(p.Fix, fieldXML{Name: f.Name, Set: &fieldXML{Name: f.Name + "_0", Values: f.Values, Range: f.Range}})
 		}
 	}
@@ -118,15 +120,15 @@ func PlotXML(q *Question, seed uint64) ([]byte, error) {
 			newElementXML("boot_random_seed", *cmp.Or(d.Seed, &seed)), newElementXML("boot_ci", cmp.Or(d.BootCI, "perc")),
 			newElementXML("circular_block_bootstrap", d.Block != 1))
 	}
-	styles := d.Styles
-	if d.Replicates > 0 && len(styles) == 0 {
-		styles = slices.Repeat([]metviewer.Style{{"plot_ci": "boot"}}, d.numCurves())
+	// Without styles, each curve has an empty one. All styles have the same properties.
+	styles := slices.Concat(d.Styles, make([]metviewer.Style, max(d.numCurves()-len(d.Styles), 0)))
+	properties := slices.Sorted(maps.Keys(styles[0]))
+	if d.Replicates > 0 && styles[0]["plot_ci"] == "" {
+		properties = append(properties, "plot_ci")
 	}
-	if len(styles) > 0 {
-		for _, name := range slices.Sorted(maps.Keys(styles[0])) {
-			values := lists.Map(styles, func(st metviewer.Style) string { return st[name] })
-			p.Styles = append(p.Styles, newElementXML(name, `c("`+strings.Join(values, `","`)+`")`))
-		}
+	for _, name := range properties {
+		values := lists.Map(styles, func(st metviewer.Style) string { return cmp.Or(st[name], map[string]string{"plot_ci": "boot"}[name]) })
+		p.Styles = append(p.Styles, newElementXML(name, `c("`+strings.Join(values, `","`)+`")`))
 	}
 	text, err := xml.MarshalIndent(&p, "", "  ")
 	return append([]byte(xml.Header), append(text, '\n')...), err
@@ -163,10 +165,12 @@ func (q *Question) unsupportedByPlotXML() string {
 		return "conditions on values of what is drawn"
 	case len(d.Equalize) > 0:
 		return "fixed fields that are equalized"
-	case slices.ContainsFunc(d.Styles, func(st metviewer.Style) bool {
-		return len(st) != len(d.Styles[0]) || strings.Contains(st["legend"], `"`)
+	case len(d.Styles) > 0 && len(d.Styles) < d.numCurves(), slices.ContainsFunc(d.Styles, func(st metviewer.Style) bool {
+		return !maps.EqualFunc(st, d.Styles[0], func(string, string) bool { return true }) || strings.Contains(st["legend"], `"`)
 	}):
 		return "properties of only some curves, or a legend text with a quotation mark"
+	case d.Block > 1:
+		return "a bootstrap of blocks of " + strconv.Itoa(d.Block) + " records"
 	case d.RightAxis:
 		return "the right axis of another question's picture"
 	case d.EqualizeAcrossAxis:

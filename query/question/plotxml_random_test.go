@@ -10,7 +10,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// TestPlotXMLKeepsConditions: the plot_spec of a question gives the same conditions again, or PlotXML refuses it.
+// TestPlotXMLKeepsConditions: the plot_spec of a question gives the same conditions again, or PlotXML refuses it. Some
+// questions also have curves of a value that their condition excludes.
 func TestPlotXMLKeepsConditions(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 60))
 	written := 0
@@ -54,7 +55,14 @@ func TestPlotXMLKeepsConditions(t *testing.T) {
 			for _, v := range values {
 				g.Values = append(g.Values, []string{v})
 			}
+			if r.IntN(3) == 0 {
+				g.Values = append(g.Values, []string{"Z"})
+			}
 			q.Drawing.Curves = []Group{g}
+		}
+		if hours := q.TimeFilter.InitHour; len(hours) > 0 && r.IntN(2) == 0 {
+			g := Group{"init_hour", [][]string{{fmt.Sprint(hours[0])}, {fmt.Sprint((hours[0] + 6) % 24)}}}
+			q.Drawing.Curves = append(q.Drawing.Curves, g)
 		}
 		q.SelectColumns()
 		text, err := PlotXML(q, 1)

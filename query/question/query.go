@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/internal/lists"
@@ -84,10 +83,11 @@ func (q *Question) setURLKey(d *Drawing, key, value string) (err error) {
 		d.Axis = value
 	case "series":
 		d.Curves = append(d.Curves, lists.Map(strings.Split(value, ","), func(field string) Group { return Group{Field: field} })...)
-	case "event_equal":
-		d.EventEqual, err = strconv.ParseBool(value)
-	case "equal_places":
-		d.EqualizeAcrossAxis, err = strconv.ParseBool(value)
+	case "event_equal", "equal_places":
+		flag := map[string]*bool{"event_equal": &d.EventEqual, "equal_places": &d.EqualizeAcrossAxis}[key]
+		if *flag, err = strconv.ParseBool(value); err != nil {
+			err = fault.Misuse(key+" "+value, "is not true or false", "write true or false")
+		}
 	case "minus":
 		d.Baseline = value
 	default:
@@ -109,8 +109,8 @@ func parseHourList(text string) (hs []int, err error) {
 	return slices.Compact(hs), nil
 }
 
-// URLQuery writes a question as FromURLQuery reads it, without its columns and their order. Where a
-// curve combines several values of a series, it writes only the field.
+// URLQuery writes the conditions of a question and the keys of its drawing that FromURLQuery reads, except name and
+// subset. Of each series it writes only the field: the question that FromURLQuery reads has one curve for each value.
 func URLQuery(q *Question) url.Values {
 	v := url.Values{"line_type": {q.Type.Name}}
 	for f := range record.NumFields {
@@ -142,11 +142,10 @@ func URLQuery(q *Question) url.Values {
 
 // formatItems writes a list of times, or one range, as parseTimesText reads it.
 func (t *Times) formatItems() (out []string) {
-	at := func(v int64) string { return time.Unix(v, 0).UTC().Format(time.RFC3339) }
-	if out = lists.Map(t.List, at); len(out) > 0 || t.IsAll() {
+	if out = lists.Map(t.List, formatGroupTime); len(out) > 0 || t.IsAll() {
 		return out
 	}
-	text := at(t.First) + ".." + at(t.Last)
+	text := formatGroupTime(t.First) + ".." + formatGroupTime(t.Last)
 	if t.Step > 0 {
 		text += "/" + formatDuration(t.Step)
 	}

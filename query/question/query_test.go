@@ -114,6 +114,7 @@ func TestPlotXMLRefuses(t *testing.T) {
 		"conditions on values of what is drawn": func(d *Drawing) { d.ValueConditions = []ValueCondition{{"total", ">", float}} },
 		"cases that are the same at all places": func(d *Drawing) { d.EqualizeAcrossAxis = true },
 		"a value with a colon":                  func(d *Drawing) { d.Curves = []Group{{Field: "model", Values: [][]string{{"A:B"}}}} },
+		"a bootstrap of blocks of 5 records":    func(d *Drawing) { d.Block = 5 },
 		"a drawing that depends on its answer":  func(d *Drawing) { d.Curves = []Group{{Field: "model"}} },
 		"a picture scorecard of SL1L2":          func(d *Drawing) { d.Picture = "scorecard" },
 	} {

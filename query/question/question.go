@@ -21,7 +21,7 @@ type Question struct {
 	// Untitled means that Title does not describe the present conditions; a picture then derives its title from them.
 	Untitled bool
 	Changed  []string // conditions that differ from the case called Name, see Adapt
-	Weight   int      // how often it is queried, relative to other questions; at least 1
+	Weight   int      // how often it is queried, relative to other questions; 0 counts as 1
 	Subset   string   // the copy of the data set that is queried
 	// MoreSubsets is set for a METviewer plot of several databases: the answer has the records of all of them.
 	MoreSubsets []string
@@ -88,7 +88,7 @@ func IsPattern(v string) bool { return strings.HasPrefix(v, "PROB(") && strings.
 // Check returns an error that names the first invalid field of q; nil if q is valid.
 func (q *Question) Check() error {
 	bad := func(field, problem, cure string) error {
-		return &fault.Error{Setting: "question " + q.Name + ": " + field, Problem: problem, Cure: cure}
+		return &fault.Error{Setting: strings.TrimSpace("question "+q.Name) + ": " + field, Problem: problem, Cure: cure}
 	}
 	if q.Type == nil {
 		return bad("line_type", "is missing", "name one of `barograph list linetypes`")
@@ -110,6 +110,12 @@ func (q *Question) Check() error {
 	}
 	if !slices.IsSorted(q.Lead) {
 		return bad("fcst_lead", "is not ascending", "sort the leads")
+	}
+	if len(q.Lead) > maxLeads {
+		return bad("fcst_lead", "has more than 100,000 leads", "name fewer, or omit fcst_lead to request all")
+	}
+	if q.Drawing != nil && q.Drawing.numCurves() > maxCurves {
+		return bad("series", "has more than "+strconv.Itoa(maxCurves)+" curves", "name fewer values")
 	}
 	seen := map[string]bool{}
 	for _, c := range q.Columns {

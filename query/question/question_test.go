@@ -60,6 +60,15 @@ func TestParseErrorsNameFieldAndCure(t *testing.T) {
 	}
 }
 
+// A text without a line type says that it is missing, also an empty one.
+func TestMissingLineType(t *testing.T) {
+	for _, text := range []string{"", "\n", "# nothing\n", "---\n", "name: x\n", "columns: [fbar]\n", "line_type: ''\nstat: RMSE\n"} {
+		if _, err := Parse("q.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "line_type is missing; name one of") || !strings.HasPrefix(err.Error(), "q.yaml: question") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 func TestTimes(t *testing.T) {
 	grid := Times{First: 0, Last: 36, Step: 12}
 	if got := grid.Expand(); len(got) != 4 || got[3] != 36 {
@@ -209,6 +218,8 @@ func TestDrawings(t *testing.T) {
 		"SL1L2\nseries: modle\n":   "did you mean model?",
 		"CNT\nmethod: overall\n":   "method of CNT",
 		"SL1L2\ninterval: 95\n":    "interval",
+		"SL1L2\nboot_ci: bcaa\n":   "did you mean bca?",
+		"SL1L2\nblock: -5\n":       "block is negative",
 
 		"SL1L2\ninterval: {confidence: 0.9, replicates: 100001}\n": "at most 100000 replicates",
 
@@ -270,14 +281,20 @@ func TestLists(t *testing.T) {
 }
 
 // A range of leads has a step above 0, and its hours are in order and fit into an int32 in seconds. A question has at most
-// 100,000 leads before a range, and a range has at most 100,000.
+// 100,000 leads. YAML has them again.
 func TestRangesOfLeads(t *testing.T) {
 	for text, want := range map[string]int{ // number of leads; 0 = refused
 		"0-48/6":                          9,
 		"5-5/1":                           1,
 		"-596523-596523/596523":           3,
 		"0-99999/1":                       100_000,
-		"0-99998/1,100000-199999/1":       199_999,
+		"0-99998/1,100000":                100_000,
+		"0-99998/1,30m":                   100_000,
+		"5,+6,-7":                         3,
+		"0-99999/1,100000":                0,
+		"0-99999/1,30m":                   0,
+		"0-99998/1,99999-199998/1":        0,
+		"0-99998/1,100000-199999/1":       0,
 		"0-10/0":                          0,
 		"0-1/596524":                      0,
 		"-596524-0/596523":                0,
@@ -290,6 +307,22 @@ func TestRangesOfLeads(t *testing.T) {
 		q := &Question{}
 		if err := q.SetLeads(text); (err == nil) != (want > 0) || len(q.Lead) != want {
 			t.Errorf("%s: %d leads, %v; want %d", text, len(q.Lead), err, want)
+		}
+		if want == 0 {
+			continue
+		}
+		if again, err := parsed("fcst_lead: " + strings.Join(FormatLeads(q.Lead), ",")); err != nil || !slices.Equal(again.Lead, q.Lead) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for extra, isValid := range map[int]bool{0: true, 1: false} { // of a plot
+		q, err := parsed("stat: RMSE")
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Lead = lists.Map(lists.Indices(maxLeads+extra), func(h int) int32 { return int32(h) * 3600 })
+		if err := q.Check(); (err == nil) != isValid || err != nil && !strings.Contains(err.Error(), "100,000 leads") {
+			t.Errorf("%d leads: %v", len(q.Lead), err)
 		}
 	}
 }

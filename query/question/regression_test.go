@@ -3,11 +3,14 @@ package question
 import (
 	"fmt"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/barograph/barograph/formats/metviewer"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 )
 
@@ -34,6 +37,29 @@ func TestFindOneOfNOAA(t *testing.T) {
 	}
 }
 
+// A question of a file has its own name, and not that of another question. The name of all cases is no name in a file.
+func TestNamesInFiles(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.yaml")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("line_type: SL1L2\n---\nname: b\nline_type: CTC\n")
+	if qs, _, err := FindAll(file); err != nil || len(qs) != 2 || qs[0].Name != "a" || qs[1].Name != "b" {
+		t.Errorf("%+v, %v", qs, err)
+	}
+	if qs, _, err := FindAll(file + "#noaa"); err == nil || !strings.Contains(err.Error(), `contains no question "noaa"`) {
+		t.Errorf("%d questions, %v", len(qs), err)
+	}
+	for _, text := range []string{"line_type: SL1L2\n---\nname: a\nline_type: CTC\n", "name: a\nline_type: SL1L2\n---\nline_type: CTC\n", "line_type: SL1L2\n---\nline_type: CTC\n"} {
+		write(text)
+		if qs, _, err := FindAll(file); err == nil || !strings.Contains(err.Error(), `contains two questions called "a"`) {
+			t.Errorf("%q: %d questions, %v", text, len(qs), err)
+		}
+	}
+}
+
 // The limit of leads, not the form of the last range, is the problem.
 func TestTooManyLeadsBeforeARange(t *testing.T) {
 	q := &Question{}
@@ -49,6 +75,7 @@ func TestKeysOfURLs(t *testing.T) {
 		"stat=": "stat of SL1L2", "stat=RMSSE": "did you mean RMSE?", "axis=fcst_leed": "did you mean fcst_lead?",
 		"series=modle": "did you mean model?", "subst=a": "did you mean subset?",
 		"fcst_init_beg=2019-01-02..2019-01-01": "ends before it begins",
+		"event_equal=x":                        "event_equal x is not true or false; write true or false", "equal_places=2": "equal_places 2 is not true or false",
 	} {
 		v, err := url.ParseQuery("line_type=SL1L2&" + text)
 		if err != nil {
@@ -59,8 +86,12 @@ func TestKeysOfURLs(t *testing.T) {
 		}
 	}
 	q, err := FromURLQuery(url.Values{"line_type": {"SL1L2"}, "equal_places": {"true"}})
-	if err != nil || q.Drawing == nil || !q.Drawing.EqualizeAcrossAxis {
+	if err != nil || q.Drawing == nil || !q.Drawing.EqualizeAcrossAxis || q.Drawing.EventEqual {
 		t.Errorf("equal_places alone: %+v, %v", q, err)
+	}
+	_, err = FromURLQuery(url.Values{"line_type": {"SL1L2"}, "event_equal": {"x"}})
+	if fault.Code(err) != fault.Usage {
+		t.Errorf("event_equal=x: status %d", fault.Code(err))
 	}
 }
 
@@ -118,22 +149,94 @@ func TestIntervalsOfPlotXML(t *testing.T) {
 	}
 }
 
-// PlotXML refuses leads that METviewer's codes do not distinguish: 500 is five minutes, or 500 hours of a VSDB file.
-func TestAmbiguousLeads(t *testing.T) {
-	for text, isWritten := range map[string]bool{
-		"fcst_lead: [5m, 6m]": false, "fcst_lead: [5m, 10m]": true, "fcst_lead: 0": true, "fcst_lead: -6": true, "fcst_lead: 1000": true,
-		"where: {version: V01}\nfcst_lead: 24": true, "where: {version: V01}\nfcst_lead: 1000": false, "where: {version: V01}\nfcst_lead: 30m": false,
-		"series: {fcst_lead: [0.1, 6]}": true, "series: {fcst_lead: [0.1]}": false,
+// A style without plot_ci does not remove the interval that Barograph draws.
+func TestIntervalsOfStyledCurves(t *testing.T) {
+	q, err := parsed("where: {fcst_var: TMP}\nstat: RMSE\naxis: fcst_lead\nseries: {model: [A, B]}\nstyles: [{colors: \"#ff0000\", legend: \"\"}, {colors: \"#0000ff\", legend: b}]")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for replicates, want := range map[int]string{
+		100: "[map[colors:#ff0000 plot_ci:boot] map[colors:#0000ff legend:b plot_ci:boot]]",
+		0:   "[map[colors:#ff0000] map[colors:#0000ff legend:b]]",
 	} {
-		if !strings.Contains(text, "where") {
-			text = "where: {}\n" + text
+		q.Drawing.Replicates = replicates
+		if got := fmt.Sprint(asPlot(t, q).Drawing.Styles); got != want {
+			t.Errorf("%d replicates: %s, want %s", replicates, got, want)
 		}
-		q, err := parsed(strings.Replace(text, "{", "{fcst_var: TMP, ", 1) + "\nstat: RMSE\naxis: fcst_lev")
+	}
+}
+
+// asPlot returns the question of a plot_spec that PlotXML wrote.
+func asPlot(t *testing.T, q *Question) *Question {
+	t.Helper()
+	text, err := PlotXML(q, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := metviewer.ParsePlotSpec("p.xml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	qs, notes := FromPlots(spec)
+	if len(qs) != 1 {
+		t.Fatalf("%d questions, %q\n%s", len(qs), notes, text)
+	}
+	return qs[0]
+}
+
+// A condition that excludes some curves, or a part of them, is written in addition to the series.
+func TestConditionsOnSeries(t *testing.T) {
+	for text, want := range map[string]string{
+		"where: {fcst_var: TMP, model: A}\nseries: {model: [A, B]}":                                                          "[A] [] {[] 0 0 0}",
+		"where: {fcst_var: TMP, model: [A, B, C]}\nseries: {model: [[A, B], D]}":                                             "[A B] [] {[] 0 0 0}",
+		"where: {fcst_var: TMP}\nseries: {model: [A, B]}":                                                                    "[A B] [] {[] 0 0 0}",
+		"where: {fcst_var: TMP}\ninit_hour: [0]\nseries: {init_hour: [0, 12]}":                                               "[] [0] {[] 0 0 0}",
+		"where: {fcst_var: TMP}\nfcst_valid_beg: 1970-01-02..1970-01-03\nseries: {fcst_valid_beg: [1970-01-01, 1970-01-02]}": "[] [] {[86400] 0 0 0}",
+	} {
+		q, err := parsed(text + "\nstat: RMSE\naxis: fcst_lead")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := PlotXML(q, 1); (err == nil) != isWritten || err != nil && !strings.Contains(err.Error(), "leads whose codes") {
-			t.Errorf("%s: %v", text, err)
+		plot := asPlot(t, q)
+		got := fmt.Sprint(plot.Header[record.Model], " ", plot.TimeFilter.InitHour, " ", plot.Valid)
+		if got != want || fmt.Sprint(plot.Drawing.Curves) != fmt.Sprint(q.Drawing.Curves) {
+			t.Errorf("%s: %s, want %s; curves %v", text, got, want, plot.Drawing.Curves)
+		}
+	}
+}
+
+// A plot with an unknown boot_ci has the interval that its note names, and is written as YAML that Parse accepts.
+func TestUnknownBootCI(t *testing.T) {
+	qs, notes := plotOf(t, strings.Replace(rmse, "</agg_sl1l2>", "</agg_sl1l2><boot_repl>10</boot_repl><boot_ci>percent</boot_ci>", 1)+byLead)
+	if len(qs) != 1 || qs[0].Drawing.BootCI != "perc" {
+		t.Fatalf("%+v, %q", qs, notes)
+	}
+	same(t, qs[0])
+}
+
+// PlotXML refuses leads that METviewer's codes do not distinguish: 500 is five minutes, or 500 hours of a VSDB file.
+func TestAmbiguousLeads(t *testing.T) {
+	for _, c := range []struct {
+		where, rest string
+		isWritten   bool
+	}{
+		{"", "fcst_lead: [5m, 6m]", false},
+		{"", "fcst_lead: [5m, 10m]", true},
+		{"", "fcst_lead: 0", true},
+		{"", "fcst_lead: -6", true},
+		{"", "fcst_lead: 1000", true},
+		{", version: V01", "fcst_lead: 24", true},
+		{", version: V01", "fcst_lead: 1000", false},
+		{", version: V01", "fcst_lead: 30m", false},
+		{"", "series: {fcst_lead: [0.1, 6]}", true},
+		{"", "series: {fcst_lead: [0.1]}", false},
+	} {
+		q, err := parsed("where: {fcst_var: TMP" + c.where + "}\n" + c.rest + "\nstat: RMSE\naxis: fcst_lev")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := PlotXML(q, 1); (err == nil) != c.isWritten || err != nil && !strings.Contains(err.Error(), "leads whose codes") {
+			t.Errorf("%+v: %v", c, err)
 		}
 	}
 }

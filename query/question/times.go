@@ -6,9 +6,11 @@ import (
 	"slices"
 )
 
-// Times is a set of valid or initialization times in Unix seconds. The zero value means all times. The set is either
-// a List; or a grid First, First+Step … ≤ Last; or, with Step 0 and Last set, every time from First
-// to Last.
+// Times is a set of valid or initialization times in Unix seconds, in one of four forms:
+//   - the zero value: all times
+//   - List: these times
+//   - First, Last and Step > 0: the grid First, First+Step … ≤ Last
+//   - First and Last, not both 0, and Step 0: every time from First to Last
 type Times struct {
 	List              []int64 // ascending
 	First, Last, Step int64

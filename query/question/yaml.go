@@ -2,6 +2,7 @@ package question
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -130,10 +131,11 @@ func Cases() ([]*Question, error) {
 
 // Limits of a question. Without them, a few bytes of YAML can request gigabytes.
 const (
-	maxText  = 256 << 10 // bytes
-	maxDepth = 16        // nested brackets, or dashes on one line
-	maxTimes = 1_000_000
-	maxLeads = 100_000 // in one range; a range is refused, too, if as many leads precede it
+	maxText   = 256 << 10 // bytes
+	maxDepth  = 16        // nested brackets, or dashes on one line
+	maxTimes  = 1_000_000
+	maxLeads  = 100_000
+	maxCurves = 1 << 16 // without derived ones
 )
 
 var deepDashes = regexp.MustCompile(`(?m)^[ \t]*(?:[-?:][ \t]+){` + strconv.Itoa(maxDepth) + `}`)
@@ -166,9 +168,12 @@ func yamlProblem(text []byte) string {
 
 // Parse reads the questions of a YAML file, separated by ---. An unknown field is an error that
 // names its line.
-func Parse(name string, text []byte) (qs []*Question, err error) {
+func Parse(file string, text []byte) ([]*Question, error) { return parse(file, text, "") }
+
+// parse is Parse. A question without a name gets defaultName.
+func parse(file string, text []byte, defaultName string) (qs []*Question, err error) {
 	if problem := yamlProblem(text); problem != "" {
-		return nil, &fault.Error{File: name, Problem: "is not a question: " + problem, Cure: "see docs/reference/questions.md"}
+		return nil, &fault.Error{File: file, Problem: "is not a question: " + problem, Cure: "see docs/reference/questions.md"}
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict())
 	for {
@@ -176,17 +181,18 @@ func Parse(name string, text []byte) (qs []*Question, err error) {
 		if errors.Is(err, io.EOF) && len(qs) > 0 {
 			return qs, nil
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, io.EOF) { // of an empty text, line_type is missing
 			problem, _, _ := strings.Cut(yaml.FormatError(err, false, true), "\n")
-			return nil, &fault.Error{File: name, Problem: "is not a question: " + problem, Cure: "see docs/reference/questions.md"}
+			return nil, &fault.Error{File: file, Problem: "is not a question: " + problem, Cure: "see docs/reference/questions.md"}
 		}
+		f.Name = cmp.Or(f.Name, defaultName)
 		q, err := f.question()
 		if err != nil {
-			return nil, &fault.Error{File: name, Err: err}
+			return nil, &fault.Error{File: file, Err: err}
 		}
 		if slices.ContainsFunc(qs, func(o *Question) bool { return o.Name == q.Name }) {
 			problem := "contains two questions called " + strconv.Quote(q.Name)
-			return nil, &fault.Error{File: name, Problem: problem, Cure: "give each a name of its own"}
+			return nil, &fault.Error{File: file, Problem: problem, Cure: "give each a name of its own"}
 		}
 		qs = append(qs, q)
 	}
@@ -217,6 +223,9 @@ func (f *questionYAML) question() (*Question, error) {
 		MoreSubsets: f.MoreSubsets, Weight: max(f.Weight, 1), Mean: f.Mean, Omitted: f.Omitted, Refused: f.Refused,
 	}
 	t, ok := record.TypeByName(strings.ToUpper(f.LineType))
+	if f.LineType == "" {
+		return nil, q.Check() // which reports that line_type is missing
+	}
 	if !ok {
 		problem := strconv.Quote(f.LineType) + " is not known"
 		return nil, &fault.Error{Setting: "line_type", Problem: problem, Cure: "see `barograph list linetypes`"}
@@ -322,7 +331,8 @@ func ParseTime(s string) (int64, error) {
 // maxHours is the longest lead whose seconds fit into an int32.
 const maxHours = math.MaxInt32 / 3600
 
-var leadRange = regexp.MustCompile(`^(-?[0-9]+)-(-?[0-9]+)/([0-9]+)$`)
+// leadHours matches a number of hours, or a range of them with a step.
+var leadHours = regexp.MustCompile(`^([+-]?[0-9]+)(?:-(-?[0-9]+)/([0-9]+))?$`)
 
 // parseHour reads digits. A number that does not fit into an int64 becomes the largest or smallest
 // int64, which exceeds every limit.
@@ -342,29 +352,23 @@ func parseLeads(items []string) ([]int32, error) {
 		s = strings.TrimSpace(s)
 		bad := &fault.Error{Setting: "fcst_lead", Problem: strconv.Quote(s) + " is not a lead"}
 		bad.Cure = "write hours (24), a duration (1h30m) or a range of hours (0-240/6)"
-		if h, err := strconv.ParseInt(s, 10, 32); err == nil && h >= -maxHours && h <= maxHours {
-			leads = append(leads, int32(h)*3600)
-			continue
-		}
-		if m := leadRange.FindStringSubmatch(s); m != nil {
-			first, last, step := parseHour(m[1]), parseHour(m[2]), parseHour(m[3])
+		if m := leadHours.FindStringSubmatch(s); m != nil {
+			first, last, step := parseHour(m[1]), parseHour(cmp.Or(m[2], m[1])), parseHour(cmp.Or(m[3], "1"))
 			if step <= 0 || step > maxHours || first < -maxHours || first > last || last > maxHours {
 				return nil, bad
 			}
-			if (last-first)/step >= maxLeads || len(leads) >= maxLeads {
-				bad.Problem, bad.Cure = "has more than 100,000 leads up to "+strconv.Quote(s), "name fewer, or omit fcst_lead to request all"
-				return nil, bad
-			}
-			for h := first; h <= last; h += step {
+			for h := first; h <= last && len(leads) <= maxLeads; h += step {
 				leads = append(leads, int32(h)*3600)
 			}
-			continue
-		}
-		d, err := time.ParseDuration(s)
-		if err != nil || d.Abs() > maxHours*time.Hour || d%time.Second != 0 {
+		} else if d, err := time.ParseDuration(s); err == nil && d.Abs() <= maxHours*time.Hour && d%time.Second == 0 {
+			leads = append(leads, int32(d/time.Second))
+		} else {
 			return nil, bad
 		}
-		leads = append(leads, int32(d/time.Second))
+		if len(leads) > maxLeads {
+			bad.Problem, bad.Cure = "has more than 100,000 leads up to "+strconv.Quote(s), "name fewer, or omit fcst_lead to request all"
+			return nil, bad
+		}
 	}
 	slices.Sort(leads)
 	return slices.Compact(leads), nil

@@ -51,11 +51,10 @@ func (c *collector) collect(needs []string) error {
 		}
 	}
 	for _, need := range append([]string{"total"}, needs...) {
-		if t := c.q.Type; t.Group != nil && slices.Contains(t.Group.Fields, need) && columnOf(c.a, need) < 0 {
-			return &fault.Error{Setting: "question " + c.q.Name + ": columns", Problem: "lacks " + need, Cure: "add it, or choose another statistic"}
-		}
-		col, ok := c.q.Type.Column(need)
-		if ok && col.Kind != record.Text && c.cols[col.Slot] == nil {
+		t := c.q.Type
+		col, ok := t.Column(need)
+		repeats := t.Group != nil && slices.Contains(t.Group.Fields, need)
+		if ok && col.Kind != record.Text && c.cols[col.Slot] == nil || repeats && columnOf(c.a, need) < 0 {
 			return &fault.Error{Setting: "question " + c.q.Name + ": columns", Problem: "lacks " + need, Cure: "add it, or choose another statistic"}
 		}
 	}

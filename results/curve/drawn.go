@@ -164,15 +164,9 @@ func (c *collector) grouping(group question.Group) (grouping, error) {
 }
 
 // distinctValues returns the values of a field, one item for each, in order of first occurrence.
-func (c *collector) distinctValues(text func(i int) string) (values [][]string) {
-	seen := map[string]bool{}
-	for i := range c.a.Rows {
-		if v := text(i); !seen[v] {
-			seen[v] = true
-			values = append(values, []string{v})
-		}
-	}
-	return values
+func (c *collector) distinctValues(text func(i int) string) [][]string {
+	values := question.Unique(lists.Map(lists.Indices(c.a.Rows), text))
+	return lists.Map(values, func(v string) []string { return []string{v} })
 }
 
 // labelsOf returns a distinct label for each item of a group.

@@ -55,20 +55,14 @@ func (c *collector) counts(rows []int) string {
 
 // rows returns the rows of all curves, each once, in order.
 func (c *collector) rows() []int {
-	seen := map[int]bool{}
-	var out []int
+	var all []int
 	for _, places := range c.points {
 		for _, rows := range places {
-			for _, r := range rows {
-				if !seen[r] {
-					seen[r] = true
-					out = append(out, r)
-				}
-			}
+			all = append(all, rows...)
 		}
 	}
-	slices.Sort(out)
-	return out
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // pictureWords begin the titles of pictures without a single statistic.
