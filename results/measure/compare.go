@@ -196,13 +196,15 @@ func draw(r *rand.Rand, into, from []float64) {
 	slices.Sort(into)
 }
 
-// drawMedians computes the medians of resampled samples.
-func drawMedians(r *rand.Rand, into []float64, samples [][]float64) {
-	for i, s := range samples {
-		resample := make([]float64, len(s))
-		draw(r, resample, s)
-		into[i] = Median(resample)
-	}
+// drawMedians returns the medians of n resamples of each sample: out[i] has those of the i-th resamples.
+func drawMedians(r *rand.Rand, samples [][]float64, n int) [][]float64 {
+	return lists.Map(lists.Indices(n), func(int) []float64 {
+		return lists.Map(samples, func(s []float64) float64 {
+			resample := make([]float64, len(s))
+			draw(r, resample, s)
+			return Median(resample)
+		})
+	})
 }
 
 // RepsFor returns how many values each of two samples needs to show a difference in a rank test,
