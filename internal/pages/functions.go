@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -232,8 +233,10 @@ func (p *page) has(name, path string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	_, err = at(f.runJSON, path)
-	return err == nil, nil
+	if _, err = at(f.runJSON, path); errors.Is(err, errAbsent) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // home is the first of several folders, separated by blanks, in which an engine was measured; "" = none.
@@ -298,139 +301,6 @@ func (p *page) across(cases []string, name, conditions, otherName, otherConditio
 	high, err := best(ratios, func(a, b float64) bool { return a > b })
 	out.Low, out.High, out.N = low.Value, high.Value, len(ratios)
 	return out, err
-}
-
-// law fits quantity = factor · size^exponent to the repetitions in the folders of several sizes. %s in name is the
-// size.
-func (p *page) law(name string, sizes []string, quantity string, conditions ...string) (measure.Growth, error) {
-	var x []float64
-	var rows [][]float64
-	for _, size := range sizes {
-		values, err := p.each(fmt.Sprintf(name, size), quantity, conditions...)
-		if err != nil {
-			return measure.Growth{}, err
-		}
-		row, err := floats(values)
-		if err != nil {
-			return measure.Growth{}, err
-		}
-		n, err := toNumber(size)
-		if err != nil {
-			return measure.Growth{}, err
-		}
-		x, rows = append(x, n.Value), append(rows, row)
-	}
-	return measure.FitGrowth(x, rows, 1)
-}
-
-// value is the median of a quantity over the repetitions of the only cell that meets the
-// conditions. A quantity is a path in the measurement, such as total_ns; times are in milliseconds.
-func (p *page) value(name, quantity string, conditions ...string) (number, error) {
-	n, err := p.try(name, quantity, conditions...)
-	if err == nil && n.Note == notMeasured {
-		err = fmt.Errorf("%s has no cell %v", name, conditions)
-	}
-	return n, err
-}
-
-// try returns what value returns, but a note in place of an error if there is no such cell.
-func (p *page) try(name, quantity string, conditions ...string) (number, error) {
-	if !p.exists(name) {
-		return missing(notMeasured), nil
-	}
-	f, err := p.open(name)
-	if err != nil {
-		return number{}, err
-	}
-	matching := f.matching(conditions)
-	cells := f.cellsOf(matching)
-	switch {
-	case len(cells) == 0:
-		return missing(notMeasured), nil
-	case len(cells) > 1:
-		return number{}, fmt.Errorf("%s: %v are %d cells: %v", name, conditions, len(cells), cells)
-	}
-	var values []float64
-	state := run.Verdict("")
-	for _, i := range matching {
-		state = f.samples[i].Verdict
-		if f.samples[i].Measured() == nil {
-			continue
-		}
-		v, err := quantityOf(f.values[i], quantity)
-		if err != nil {
-			return number{}, fmt.Errorf("%s %s: %w", name, cells[0], err)
-		}
-		values = append(values, v)
-	}
-	if len(values) == 0 {
-		if f.samples[matching[0]].Rows == 0 && state.IsCorrect() {
-			return missing("no rows"), nil
-		}
-		return missing(string(state)), nil
-	}
-	n := number{Estimate: measure.MedianEstimate(values), N: len(values)}
-	return n, nil
-}
-
-// quantityOf reads a number of a sample. Members of the measurement need no prefix.
-func quantityOf(sample any, quantity string) (float64, error) {
-	m, _ := sample.(map[string]any)
-	v, err := at(m["measured"], quantity)
-	if err != nil {
-		var other error
-		if v, other = at(sample, quantity); other != nil {
-			return 0, err
-		}
-	}
-	x, ok := v.(float64)
-	if !ok {
-		return 0, fmt.Errorf("%s is %v, not a number", quantity, v)
-	}
-	if strings.HasSuffix(quantity, "_ns") {
-		x /= 1e6
-	}
-	return x, nil
-}
-
-// each returns the quantity of every repetition, in order. With a quantity such as series[].ended it returns the values
-// of the members of an array, for example of a series of intervals.
-func (p *page) each(name, quantity string, conditions ...string) (out []any, err error) {
-	f, err := p.open(name)
-	if err != nil {
-		return nil, err
-	}
-	for _, i := range f.matching(conditions) {
-		if f.samples[i].Measured() == nil {
-			continue
-		}
-		array, member, ok := strings.Cut(quantity, "[].")
-		if !ok {
-			v, err := quantityOf(f.values[i], quantity)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, exactly(v))
-			continue
-		}
-		m, _ := f.values[i].(map[string]any)
-		list, err := at(m["measured"], array)
-		if err != nil {
-			return nil, err
-		}
-		items, _ := list.([]any)
-		for _, item := range items {
-			v, err := quantityOf(map[string]any{"measured": item}, member)
-			if err != nil {
-				v = 0 // JSON omits zeros
-			}
-			out = append(out, exactly(v))
-		}
-	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("%s: nothing meets %v", name, conditions)
-	}
-	return out, nil
 }
 
 // axis lists the values on an axis of the cells that meet conditions, in order of their first sample.
@@ -566,37 +436,4 @@ func (p *page) counts(name string, verdicts ...string) (number, error) {
 		}
 	}
 	return exactly(float64(n)), nil
-}
-
-// total is the sum of a quantity over all repetitions of all cells that meet the conditions, at least one.
-func (p *page) total(name, quantity string, conditions ...string) (number, error) {
-	f, err := p.open(name)
-	if err != nil {
-		return number{}, err
-	}
-	sum, matching := 0.0, f.matching(conditions)
-	if len(matching) == 0 {
-		return number{}, fmt.Errorf("%s: nothing meets %v", name, conditions)
-	}
-	for _, i := range matching {
-		v, err := quantityOf(f.values[i], quantity)
-		if err != nil {
-			continue // JSON omits zeros, and a failed repetition has no measurement
-		}
-		sum += v
-	}
-	return exactly(sum), nil
-}
-
-// rate is how many values were posted a second of posting, in all postings that meet the conditions together.
-func (p *page) rate(name string, conditions ...string) (number, error) {
-	values, err := p.total(name, "values", conditions...)
-	if err != nil {
-		return number{}, err
-	}
-	took, err := p.total(name, "post.total_ns", conditions...)
-	if err == nil && took.Value == 0 {
-		return missing(notMeasured), nil
-	}
-	return exactly(values.Value / took.Value * 1000), err
 }

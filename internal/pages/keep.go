@@ -32,7 +32,7 @@ const (
 	maxKept = 600_000 // bytes of all kept folders of a page
 )
 
-// keptFolder describes the complete folder of a kept folder.
+// keptFolder describes a complete run folder, before keep reduced it.
 type keptFolder struct {
 	Digest string `json:"digest"` // of the complete folder
 	Files  int    `json:"files"`
@@ -48,22 +48,52 @@ var perQuery = []string{ //nolint:gochecknoglobals // a constant
 	"first_row_ns", "client_cpu_ns", "client", "machine", "memory_available_bytes", "devices", "server",
 }
 
+// essential are the members of a sample that -drop never omits: without them the sample is another one, or unproven.
+var essential = []string{ //nolint:gochecknoglobals // a constant
+	"cell", "phase", "rep", "verdict", "problem", "proof", "rows",
+}
+
 // scanPlans matches the text of a plan in the description of a scan, which no page shows. The plans of one run of
 // AsterixDB are 150 kB.
 var scanPlans = regexp.MustCompile(`("plan": )"(?:[^"\\]|\\.)*"`)
 
 // keep copies the kept parts of all run folders below from to the folder to. It replaces the run
 // folders of the same names and leaves the others, because the steps of a page may be measured on
-// several days.
-func keep(from, to string, which planChoice) error {
+// several days. If it fails, the kept folders stay as they were, except if they only became too large.
+func keep(from, to string, which planChoice) (err error) {
+	work, err := os.MkdirTemp("", "barograph-keep-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+	if err := os.CopyFS(work, os.DirFS(to)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	n, err := keepIn(from, work, which)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(os.RemoveAll(to), os.CopyFS(to, os.DirFS(work))); err != nil {
+		return err
+	}
+	size, err := sizeOf(to)
+	fmt.Fprintf(os.Stdout, "%d run folders, %d bytes in %s\n", n, size, to)
+	if err == nil && size > maxKept {
+		err = fmt.Errorf("%s has more than %d bytes: ask fewer questions or repetitions", to, maxKept)
+	}
+	return err
+}
+
+// keepIn is keep in a folder that may remain incomplete. It returns the number of kept run folders.
+func keepIn(from, to string, which planChoice) (n int, err error) {
 	index := map[string]keptFolder{}
 	if _, err := os.Stat(filepath.Join(to, keptIndex)); err == nil {
 		if err := readJSON(filepath.Join(to, keptIndex), &index); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	replaced := map[string]bool{}
-	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -95,17 +125,9 @@ func keep(from, to string, which planChoice) error {
 		return copyFile(path, filepath.Join(to, name, d.Name()))
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if err := writeJSON(filepath.Join(to, keptIndex), index); err != nil {
-		return err
-	}
-	n, err := sizeOf(to)
-	fmt.Fprintf(os.Stdout, "%d run folders, %d bytes in %s\n", len(index), n, to)
-	if err == nil && n > maxKept {
-		err = fmt.Errorf("%s has more than %d bytes: ask fewer questions or repetitions", to, maxKept)
-	}
-	return err
+	return len(index), writeJSON(filepath.Join(to, keptIndex), index)
 }
 
 // keepSteps adds the steps of the file from to the file to, and replaces those of the same names. A line has the name
@@ -177,7 +199,7 @@ func keepRun(from, to string, which planChoice) error {
 // planChoice has the expressions of the flags of keep.
 type planChoice struct {
 	access, text *regexp.Regexp // names of plans, which are TEST.ENGINE.DESIGN.FLAVOUR
-	drop         *regexp.Regexp // names of the parts of the measurements that the page does not need
+	drop         *regexp.Regexp // names of the parts of samples and measurements, and of counters, that the page does not need
 }
 
 type keptPlan struct {
@@ -208,7 +230,8 @@ func pack(events []run.Event, dropped *regexp.Regexp) ([]byte, error) {
 			return nil, err
 		}
 		maps.DeleteFunc(flat, func(name string, _ json.RawMessage) bool {
-			return dropped.MatchString(strings.TrimPrefix(name, "measured."))
+			part, isMeasured := strings.CutPrefix(name, "measured.")
+			return dropped.MatchString(part) && (isMeasured || !slices.Contains(essential, name))
 		})
 		key := e.Sample.Cell.String() + string(e.Sample.Phase)
 		if _, ok := samples[key]; !ok {

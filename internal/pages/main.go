@@ -1,6 +1,6 @@
 // Command pages renders the pages of docs/results/five, which compare five published evaluations
-// with runs of Barograph. It computes every number from the kept run folders and from the file of
-// the original's numbers, so that no figure of ours is typed.
+// with runs of Barograph. It computes numbers from the kept run folders and from the file of the
+// original's numbers, and refuses figures that are typed into the text of a template.
 //
 //	go run ./internal/pages render [NAME…]       # writes docs/results/five/NAME.md and its pictures; without a NAME all
 //	                                             # pages and docs/results/site
@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/barograph/barograph/results/report/site"
@@ -32,7 +33,7 @@ const nothing = "$^"
 func main() {
 	accesses := flag.String("plans", nothing, "keep: also copy the accesses of the plans whose names match this")
 	texts := flag.String("texts", nothing, "keep: also copy the texts of those of these plans whose names match this")
-	dropped := flag.String("drop", nothing, "keep: omit the parts of the measurements, and the counters, whose names match this")
+	dropped := flag.String("drop", nothing, "keep: omit the parts of samples and measurements, and the counters, whose names match this")
 	flag.Usage = func() {
 		fmt.Fprintln(os.Stderr, "usage: pages render [NAME…]\n"+
 			"       pages [-plans REGEXP] [-texts REGEXP] [-drop REGEXP] keep NAME [FOLDER]")
@@ -98,6 +99,10 @@ const landing = "found"
 
 // write renders pages and removes their pictures of earlier renderings.
 func write(dir string, names []string) error {
+	all, err := pageNames(dir)
+	if err != nil {
+		return err
+	}
 	for _, name := range names {
 		files, err := render(dir, name)
 		if err != nil {
@@ -108,7 +113,11 @@ func write(dir string, names []string) error {
 			return err
 		}
 		for _, path := range old {
-			if _, ok := files[filepath.Base(path)]; !ok {
+			base := filepath.Base(path)
+			ofAnother := func(other string) bool { // x-y-z.svg is a picture of the page x-y, not of x
+				return strings.HasPrefix(other, name+"-") && strings.HasPrefix(base, other+"-")
+			}
+			if _, ok := files[base]; !ok && !slices.ContainsFunc(all, ofAnother) {
 				if err := os.Remove(path); err != nil {
 					return err
 				}

@@ -97,16 +97,18 @@ func within(n number, x any) (bool, error) {
 	return low && high, err
 }
 
-// end is an end of the interval of a number, or the number itself if it has no interval.
+// end is an end of the interval of a number. A number without an interval is an error: a page that compares it with
+// another number would state a difference that may be chance.
 func end(x any, of func(n number) float64) (number, error) {
 	n, err := toNumber(x)
 	if err != nil || !n.known() {
 		return n, err
 	}
-	if v := of(n); !math.IsNaN(v) {
-		return exactly(v), nil
+	v := of(n)
+	if math.IsNaN(v) {
+		return n, fmt.Errorf("%v has no interval", n)
 	}
-	return exactly(n.Value), nil
+	return exactly(v), nil
 }
 
 // geomean is the geometric mean of the known numbers of a list, which must be above 0.

@@ -181,31 +181,42 @@ func readJSON(path string, v any) error {
 	return err
 }
 
-// Words with digits that are names, not figures.
 var (
-	code  = regexp.MustCompile("(?s)```.*?```|`[^`]*`|\\]\\([^)]*\\)|<!--.*?-->")
-	names = regexp.MustCompile(`(?i)\b((19|20)\d\d|` +
+	// codeText matches code, targets of links, and comments, in which digits are allowed.
+	codeText = regexp.MustCompile("(?s)```.*?```|`[^`]*`|\\]\\([^)]*\\)|<!--.*?-->")
+	// allowedNames matches names with digits that are no figures: years, table 1, SAL1L2, 95 % interval, and numbers of a
+	// list.
+	allowedNames = regexp.MustCompile(`(?i)\b((19|20)\d\d|` +
 		`(test|tests|table|tables|figure|workload|experiment|query|part|http|rule)s? \d(, \d)*( (and|to) \d)?|` +
-		`[a-z/_]+\d[\w/]*|95 %|(50|95|99)th)\b|\b95 %|(?m:^\d+\.)`)
-	digit = regexp.MustCompile(`\S*\d\S*`)
+		`[a-z/_]+\d[\w/]*|95 % intervals?|(50|95|99)th)\b|\bintervals are of 95 %|(?m:^\d+\.)`)
+	// yearsWithUnit matches what allowedNames would take for a year, but has a unit.
+	yearsWithUnit = regexp.MustCompile(`\b(19|20)\d\d (ms|µs|ns|s|min|h|%|[kMGT]?i?B|bytes|times)(\W|$)`)
+	wordWithDigit = regexp.MustCompile(`\S*\d\S*`)
+	// verb matches a verb of printf.
+	verb = regexp.MustCompile(`%[-+# 0]*\d*(\.\d+)?[a-z]`)
 )
 
-// verb matches a verb of printf.
-var verb = regexp.MustCompile(`%[-+# 0]*\d*(\.\d+)?[a-z]`)
-
-// sentences returns the formats of all calls of printf in a pipeline that have several words, without their verbs.
-func sentences(pipe *parse.PipeNode) (text string) {
+// typedText returns what a pipeline prints as it is typed: the formats of all calls of printf that have several words,
+// without their verbs, and the numbers that these calls, digits and integer print.
+func typedText(pipe *parse.PipeNode) (text string) {
 	if pipe == nil {
 		return ""
 	}
 	for _, c := range pipe.Cmds {
+		printed, isPrinter := map[string]int{"integer": 1, "digits": 2, "printf": 2}[c.Args[0].String()] // first printed argument
 		for i, a := range c.Args {
 			switch a := a.(type) {
 			case *parse.PipeNode:
-				text += sentences(a)
+				text += typedText(a)
 			case *parse.StringNode:
-				if i == 1 && c.Args[0].String() == "printf" && strings.Contains(a.Text, " ") {
-					text += verb.ReplaceAllString(strings.ReplaceAll(a.Text, "%%", "%"), " ") + " "
+				if i == 1 && c.Args[0].String() == "printf" {
+					if isPrinter = strings.Contains(a.Text, " "); isPrinter {
+						text += verb.ReplaceAllString(strings.ReplaceAll(a.Text, "%%", "%"), " ") + " "
+					}
+				}
+			case *parse.NumberNode:
+				if isPrinter && i >= printed {
+					text += " " + a.Text + " "
 				}
 			}
 		}
@@ -213,8 +224,9 @@ func sentences(pipe *parse.PipeNode) (text string) {
 	return text
 }
 
-// typedFigures finds figures in the text of a template, and in the formats of printf, that no function computed. It
-// does not see figures in other strings.
+// typedFigures finds figures that are typed into a template where computed ones belong: in its text, in the formats of
+// printf, and in the arguments that printf, digits and integer print. It does not see figures in other strings, in
+// arithmetic and in variables. A number from 1900 to 2099 without a unit counts as a year.
 func typedFigures(t *template.Template) error {
 	var text strings.Builder
 	var walk func(n parse.Node)
@@ -226,7 +238,7 @@ func typedFigures(t *template.Template) error {
 		}
 	}
 	branch := func(n *parse.BranchNode) {
-		text.WriteString(sentences(n.Pipe))
+		text.WriteString(typedText(n.Pipe))
 		list(n.List)
 		list(n.ElseList)
 	}
@@ -236,11 +248,11 @@ func typedFigures(t *template.Template) error {
 			text.Write(n.Text)
 		case *parse.ActionNode: // {{0.5}} prints a typed figure, too
 			c := n.Pipe.Cmds
-			isValue := len(n.Pipe.Decl) == 0 && len(c) == 1 && len(c[0].Args) == 1
+			isValue := len(n.Pipe.Decl) == 0 && len(c[0].Args) == 1 // also {{12 | integer}}
 			if isValue && c[0].Args[0].Type() == parse.NodeNumber {
 				text.WriteString(c[0].String())
 			}
-			text.WriteString(" " + sentences(n.Pipe))
+			text.WriteString(" " + typedText(n.Pipe))
 		case *parse.IfNode:
 			branch(&n.BranchNode)
 		case *parse.RangeNode:
@@ -254,8 +266,10 @@ func typedFigures(t *template.Template) error {
 	for _, each := range t.Templates() {
 		list(each.Root)
 	}
-	plain := names.ReplaceAllString(code.ReplaceAllString(text.String(), " "), " ")
-	if found := digit.FindAllString(plain, -1); len(found) > 0 {
+	prose := codeText.ReplaceAllString(text.String(), " ")
+	found := yearsWithUnit.FindAllString(prose, -1)
+	found = append(found, wordWithDigit.FindAllString(allowedNames.ReplaceAllString(prose, " "), -1)...)
+	if len(found) > 0 {
 		return fmt.Errorf("%s: figures are typed, not computed: %q", t.Name(), found)
 	}
 	return nil
@@ -347,22 +361,29 @@ func (f *folder) cellsOf(samples []int) []string {
 	return slices.Sorted(maps.Keys(cells))
 }
 
+// errAbsent is the error of at for a path that leads to nothing: JSON omits zeros, and a failed repetition has no
+// measurement.
+var errAbsent = errors.New("is absent")
+
 // at follows a path such as groups[operation=READ].response.p95_ns in JSON. An index selects the
 // only member of an array that meets all its conditions.
 func at(v any, path string) (any, error) {
 	for _, step := range steps(path) {
 		name, index, _ := strings.Cut(strings.TrimSuffix(step, "]"), "[")
 		object, ok := v.(map[string]any)
-		if !ok {
-			return nil, fmt.Errorf("nothing has a member %s", step)
+		if !ok && v != nil {
+			return nil, fmt.Errorf("%v has no members, so no %s", v, step)
 		}
 		if v, ok = object[name]; !ok {
-			return nil, fmt.Errorf("there is no %s among %v", name, slices.Sorted(maps.Keys(object)))
+			return nil, fmt.Errorf("%s %w among %v", name, errAbsent, slices.Sorted(maps.Keys(object)))
 		}
 		if index == "" {
 			continue
 		}
-		array, _ := v.([]any)
+		array, ok := v.([]any)
+		if !ok && v != nil {
+			return nil, fmt.Errorf("%s is %v, not an array", name, v)
+		}
 		found := 0
 		for _, member := range array {
 			m, _ := member.(map[string]any)
@@ -376,7 +397,10 @@ func at(v any, path string) (any, error) {
 				found++
 			}
 		}
-		if found != 1 {
+		if found == 0 {
+			return nil, fmt.Errorf("a member of %s that meets [%s] %w", name, index, errAbsent)
+		}
+		if found > 1 {
 			return nil, fmt.Errorf("%d members of %s meet [%s]", found, name, index)
 		}
 	}

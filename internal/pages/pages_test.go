@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 	"text/template"
+	"unicode"
 
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/report/site"
@@ -65,8 +66,8 @@ func rendering(t *testing.T, dir, name string) map[string][]byte {
 	return files
 }
 
-// TestChangedNumber changes a digit of every kind of measured number and of the original's numbers in turn. Each change
-// must change the page or fail.
+// TestChangedNumber changes a digit of one of the original's numbers, of the digests, of the sizes on disk and of the
+// times in turn. Each change must change the page or fail.
 func TestChangedNumber(t *testing.T) {
 	dir := t.TempDir()
 	const name = "met-2020"
@@ -135,8 +136,25 @@ func TestTypedFigures(t *testing.T) {
 		`{{printf "groups[%d].p95" 1}}`:                          false,
 		`{{$x := printf "takes 12 ms"}}`:                         true,
 		`{{if true}}{{printf "%s" (printf "12 ms")}}{{end}}`:     true,
+		"PostgreSQL takes 2000 ms.":                              true,
+		"in 1999 s":                                              true,
+		"in 2000 the":                                            false,
+		"95 % of the time":                                       true,
+		"Intervals are of 95 %.":                                 false,
+		"with 95 % intervals":                                    false,
+		"{{digits 2 12.5}}":                                      true,
+		"{{integer 12000}}":                                      true,
+		"{{12000 | integer}}":                                    true,
+		"{{digits 2 (value 1)}}":                                 false,
+		`{{printf "%v ms" 12}}`:                                  true,
+		`{{printf "%v ms" (integer 12)}}`:                        true,
+		`{{printf "%v ms" (value 12)}}`:                          false,
 	} {
-		functions := template.FuncMap{"value": func(int) int { return 1 }}
+		functions := template.FuncMap{
+			"value":   func(int) int { return 1 },
+			"integer": func(any) string { return "" },
+			"digits":  func(int, any) string { return "" },
+		}
 		if err := typedFigures(template.Must(template.New("t").Funcs(functions).Parse(text))); (err != nil) != fails {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -268,6 +286,53 @@ func TestScanPlans(t *testing.T) {
 	}
 }
 
+// TestPicturesOfOtherPages: a rendering removes the old pictures of the page, but not those of a page whose name
+// continues that of the page.
+func TestPicturesOfOtherPages(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"met.md.tmpl": "text", "met-2020.md.tmpl": "text", "runs/met/kept.json": "{}", "met-old.svg": "", "met-2020-sizes.svg": "",
+	} {
+		if err := writeFile(filepath.Join(dir, name), []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := write(dir, []string{"met"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "met-old.svg")); err == nil {
+		t.Error("an old picture of the page remains")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "met-2020-sizes.svg")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestReadme: README.txt of the pages describes every function of the templates, each once, and no other one.
+func TestReadme(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(committed, "README.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, found := strings.Cut(string(text), "\nFunctions. ")
+	if !found {
+		t.Fatal("README.txt has no list of functions")
+	}
+	var described []string
+	quoted := regexp.MustCompile(`"[^"]*"`)
+	for _, m := range regexp.MustCompile(`(?m)^  (\S.*?)(?:  .*)?$`).FindAllStringSubmatch(list, -1) {
+		for _, word := range strings.FieldsFunc(quoted.ReplaceAllString(m[1], ""), func(r rune) bool { return r == ' ' || r == ',' }) {
+			if unicode.IsLower([]rune(word)[0]) {
+				described = append(described, word)
+			}
+		}
+	}
+	slices.Sort(described)
+	if want := slices.Sorted(maps.Keys((&page{}).functions())); !slices.Equal(described, want) {
+		t.Errorf("README.txt describes\n%s\nthe functions are\n%s", described, want)
+	}
+}
+
 // TestKeepAgain keeps the steps of two days one after the other: a run of the second day replaces the one of the same
 // name with all that is below it, and the other runs and steps stay.
 func TestKeepAgain(t *testing.T) {
@@ -376,7 +441,8 @@ func TestFunctions(t *testing.T) {
 
 // TestArithmetic: the ends of a projection are those of its interval, and a result that is no number is an error.
 func TestArithmetic(t *testing.T) {
-	law, err := measure.FitGrowth([]float64{1, 2}, [][]float64{{1, 1.1}, {2, 2.2}}, 1)
+	six := func(v float64) []float64 { return []float64{v, 1.02 * v, 1.04 * v, 1.06 * v, 1.08 * v, 1.1 * v} }
+	law, err := measure.FitGrowth([]float64{1, 2}, [][]float64{six(1), six(2)}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -389,6 +455,9 @@ func TestArithmetic(t *testing.T) {
 	}
 	if low, high := end("lower"), end("upper"); err != nil || low.Value != p.Low || high.Value != p.High || p.Low >= p.High {
 		t.Errorf("%v to %v, want %+v; %v", low, high, p, err)
+	}
+	if n, err := functions["lower"].(func(x any) (number, error))(2.5); err == nil {
+		t.Errorf("the lower end of a number without an interval is %v", n)
 	}
 	ratio := func(x, y float64) float64 { return x / y }
 	if n, err := combine(1, 0, ratio); err == nil {

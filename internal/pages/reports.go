@@ -168,7 +168,7 @@ func (p *page) section(name, title string) (string, error) {
 	return markdown(s.Table), nil
 }
 
-// killed lists the samples of run folders of barograph faults. It omits folders that do not exist.
+// killed lists the samples of run folders that `barograph faults` wrote. It omits folders that do not exist.
 func (p *page) killed(names []string) (out []*run.Sample, err error) {
 	for _, name := range names {
 		if !p.exists(name) {
@@ -209,7 +209,7 @@ func (p *page) failedCalls(names ...string) (number, error) {
 	return exactly(n), err
 }
 
-// kills is a table of what clients noticed when a node was killed, from run folders of barograph faults.
+// kills is a table of what clients noticed when a node was killed, from run folders that `barograph faults` wrote.
 func (p *page) kills(names ...string) (string, error) {
 	all, err := p.killed(names)
 	if err != nil {

@@ -242,6 +242,23 @@ func made(t *testing.T, growth float64, archives map[string][3]float64) *Study {
 	return s
 }
 
+// TestGrowthWithoutInterval: the growth over two sizes counts only if its repetitions give an interval.
+func TestGrowthWithoutInterval(t *testing.T) {
+	s := made(t, 0.5, map[string][3]float64{"grows": {0.1, 10, 1e6}, "stays": {0.1, 10, 1e6}})
+	s.Sizes = s.Sizes[:2]
+	if e, known := s.growth("grows", "wide", "sql"); !known || math.Abs(e.Value-2) > 1e-6 || !(e.Low < e.High) {
+		t.Errorf("%+v, %v", e, known)
+	}
+	for _, z := range s.Sizes {
+		for _, c := range z.cells {
+			c.times = c.times[:3]
+		}
+	}
+	if e, known := s.growth("grows", "wide", "sql"); known {
+		t.Errorf("with three repetitions: %+v", e)
+	}
+}
+
 func TestAdvice(t *testing.T) {
 	w := func(text string) Weights {
 		w := Defaults()

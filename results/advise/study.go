@@ -154,8 +154,8 @@ func (z *Size) mixTime(engine, design, flavour string) (e measure.Estimate, reps
 }
 
 // growth returns the factor by which the time of the mix grows if the data grow by the factor DataFactor. known is false
-// if the mix has no time at some size, or if the upper bound of the interval is more than maxGrowthSpread times the lower
-// bound.
+// if the mix has no time at some size, if the factor has no interval, or if the upper bound of the interval is more than
+// maxGrowthSpread times the lower bound.
 func (s *Study) growth(engine, design, flavour string) (e measure.Estimate, known bool) {
 	var sizes []float64
 	var times [][]float64

@@ -46,8 +46,7 @@ func Compare(a, b []float64, seed uint64) Comparison {
 	a, b = sortedFinite(a), sortedFinite(b)
 	out := Comparison{NA: len(a), NB: len(b), Ratio: medianRatio(a, b), Lo: math.NaN(), Hi: math.NaN()}
 	out.P = MannWhitney(a, b)
-	out.PHolm = out.P
-	out.LeastP = leastP(len(a), len(b))
+	out.PHolm, out.LeastP = out.P, leastP(len(a), len(b))
 	if len(a) >= 5 && len(b) >= 5 {
 		out.Lo, out.Hi = bootstrapRatio(a, b, seed)
 	}
@@ -58,8 +57,11 @@ func Compare(a, b []float64, seed uint64) Comparison {
 func (c Comparison) Significant() bool { return c.PHolm < Alpha }
 
 // CanDiffer reports whether samples of these sizes can show a significant difference at all. Holm's correction
-// multiplies the smallest of n p-values by n, so n·LeastP must be below Alpha.
-func (c Comparison) CanDiffer() bool { return c.LeastP*float64(max(c.ComparedTogether, 1)) < Alpha }
+// multiplies the smallest of n p-values by n, so n·LeastP must be below Alpha. It multiplies the others by less: a
+// comparison of smaller samples can still be significant.
+func (c Comparison) CanDiffer() bool {
+	return c.Significant() || c.LeastP*float64(max(c.ComparedTogether, 1)) < Alpha
+}
 
 // Mark is printed next to the ratio in tables: "~" for no significant difference, "?" for samples
 // that are too small to show one, and "*", "**", "***" below 0.05, 0.01, 0.001.
@@ -86,9 +88,9 @@ func (c Comparison) String() string {
 // sample, or 25 with ties, and above that a normal approximation with corrections for ties and
 // continuity. NaN if a sample has no finite value, 1 if all values are equal.
 //
-// The test is that of go-moremath, which benchstat uses. With ties and samples of unequal size, the
-// distribution of U is not symmetric. Doubling the tail is correct for the sample with the smaller
-// U, which therefore comes first.
+// The test is that of go-moremath, which benchstat uses. It doubles the tail at the smaller of the two U, but always
+// with the distribution of the first sample's U. With ties and samples of unequal size the two distributions differ.
+// Therefore MannWhitney repeats the test with the samples exchanged if the first sample has the larger U.
 func MannWhitney(a, b []float64) float64 {
 	a, b = sortedFinite(a), sortedFinite(b)
 	if len(a) == 0 || len(b) == 0 {
@@ -106,18 +108,13 @@ func MannWhitney(a, b []float64) float64 {
 	return min(res.P, 1)
 }
 
-// leastP is the p of samples that do not overlap: 2 / C(na+nb, na).
+// leastP is the p of samples that do not overlap: 2 / C(na+nb, na) if the test is exact.
 func leastP(na, nb int) float64 {
 	if na == 0 || nb == 0 {
 		return 1
 	}
-	logChoose := func(n, k float64) float64 {
-		a, _ := math.Lgamma(n + 1)
-		b, _ := math.Lgamma(k + 1)
-		c, _ := math.Lgamma(n - k + 1)
-		return a - b - c
-	}
-	return min(1, 2*math.Exp(-logChoose(float64(na+nb), float64(na))))
+	all := lists.Map(lists.Indices(na+nb), func(i int) float64 { return float64(i) })
+	return MannWhitney(all[:na], all[na:])
 }
 
 // Holm corrects p-values of simultaneous tests (Holm, A simple sequentially rejective multiple test
@@ -199,13 +196,15 @@ func draw(r *rand.Rand, into, from []float64) {
 	slices.Sort(into)
 }
 
-// drawMedians computes the medians of resampled samples.
-func drawMedians(r *rand.Rand, into []float64, samples [][]float64) {
-	for i, s := range samples {
-		resample := make([]float64, len(s))
-		draw(r, resample, s)
-		into[i] = Median(resample)
-	}
+// drawMedians returns the medians of n resamples of each sample: out[i] has those of the i-th resamples.
+func drawMedians(r *rand.Rand, samples [][]float64, n int) [][]float64 {
+	return lists.Map(lists.Indices(n), func(int) []float64 {
+		return lists.Map(samples, func(s []float64) float64 {
+			resample := make([]float64, len(s))
+			draw(r, resample, s)
+			return Median(resample)
+		})
+	})
 }
 
 // RepsFor returns how many values each of two samples needs to show a difference in a rank test,

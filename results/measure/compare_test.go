@@ -196,7 +196,18 @@ func TestLeastPIsReached(t *testing.T) {
 			if got, want := leastP(na, nb), MannWhitney(a, b); !near(got, want) {
 				t.Errorf("%d, %d: %v, by the test %v", na, nb, got, want)
 			}
+			ways := 1.0 // to choose na of na + nb values
+			for i := range na {
+				ways *= float64(nb+i+1) / float64(i+1)
+			}
+			if got := leastP(na, nb); !near(got, min(1, 2/ways)) {
+				t.Errorf("%d, %d: %v, want 2/%v", na, nb, got, ways)
+			}
 		}
+	}
+	// Above 50 values the test is an approximation, which does not reach 2/61.
+	if c := Compare([]float64{1000}, modular(60, 1, 1000, 0), 1); c.P < Alpha || c.LeastP != c.P || c.CanDiffer() || c.Mark() != "?" {
+		t.Errorf("one value and 60: %+v", c)
 	}
 }
 
@@ -240,6 +251,21 @@ func TestCompareWithBase(t *testing.T) {
 	base := CompareWithBase(samples, 0, 1)
 	if base[0].Ratio != 1 || base[0].Mark() != "~" || base[1].Mark() != "~" || base[2].Mark() == "~" || base[2].Ratio < 2.5 {
 		t.Errorf("%v", base)
+	}
+}
+
+// TestUnequalSizesCanDiffer: Holm's correction multiplies only the smallest p-value by the number of comparisons. So a
+// comparison of small samples can be significant next to one of large samples.
+func TestUnequalSizesCanDiffer(t *testing.T) {
+	large := Compare(modular(10, 1, 1000, 0), modular(10, 1, 1000, 500), 1)
+	small := Compare(modular(4, 1, 1000, 0), modular(4, 1, 1000, 500), 1)
+	CorrectTogether([]*Comparison{&large, &small})
+	if !small.Significant() || !small.CanDiffer() || small.Mark() != "*" {
+		t.Errorf("%v", small)
+	}
+	small.PHolm = 0.06
+	if small.CanDiffer() {
+		t.Errorf("%v", small)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/shirou/gopsutil/v4/common"
@@ -24,7 +25,8 @@ type DiskLoad struct {
 }
 
 // Devices names the block device of each path, or "" if the system has no counters for it: in
-// memory, over a network, on an overlay.
+// memory, over a network, on an overlay. The name of a remote file system may end like that of a local disk
+// (nas:/export/sda), so only a file in /dev is a device.
 func Devices(ctx context.Context, paths []string) ([]string, error) {
 	mounts, err := ownMounts(ctx)
 	if err != nil {
@@ -40,7 +42,7 @@ func Devices(ctx context.Context, paths []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if m := deepestMount(mounts, resolved(abs)); m != nil {
+		if m := deepestMount(mounts, resolved(abs)); m != nil && strings.HasPrefix(m.Device, "/dev/") {
 			if name := filepath.Base(resolved(m.Device)); counted[name].Name != "" { // /dev/mapper/x → ../dm-0
 				out[i] = name
 			}

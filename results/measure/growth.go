@@ -13,7 +13,7 @@ import (
 	"github.com/barograph/barograph/internal/lists"
 )
 
-// Estimate is a number with a 95 % interval.
+// Estimate is a number with a 95 % interval. Both ends are NaN if the measurements give none.
 type Estimate struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
@@ -72,8 +72,9 @@ const growthDraws = 1000
 //
 // Two effects make the exponent uncertain: the noise of the repetitions, which a bootstrap within
 // each size estimates, and deviations from the law, which the scatter about the line estimates
-// (Student's t, from three sizes on). The interval is the wider of the two. FitGrowth returns an
-// error for fewer than two sizes, and for sizes or times that are not above 0.
+// (Student's t, from three sizes on). The interval contains both intervals. Two sizes have a line without scatter, and
+// a bootstrap of few repetitions is too narrow: then there is no interval if a size has too few for one of its median.
+// FitGrowth returns an error for fewer than two sizes, and for sizes or times that are not above 0.
 func FitGrowth(sizes []float64, times [][]float64, seed uint64) (Growth, error) {
 	g := Growth{}
 	var samples [][]float64
@@ -94,7 +95,7 @@ func FitGrowth(sizes []float64, times [][]float64, seed uint64) (Growth, error) 
 	}
 	a, b := stat.LinearRegression(g.x, g.y, nil, false)
 	g.Factor, g.Sizes = math.Exp(a), len(g.x)
-	g.Exponent = Estimate{Value: b, Low: b, High: b}
+	g.Exponent = exactEstimate(b)
 	g.drawLines(samples, seed)
 	g.Exponent.Widen(lists.Map(g.lines, func(line [2]float64) float64 { return line[1] }))
 	if len(g.x) > 2 {
@@ -105,26 +106,24 @@ func FitGrowth(sizes []float64, times [][]float64, seed uint64) (Growth, error) 
 	return g, nil
 }
 
-// drawLines fits lines to resampled samples.
+// drawLines fits lines to resampled samples. There are none if the law has no interval.
 func (g *Growth) drawLines(samples [][]float64, seed uint64) {
-	r := rand.New(rand.NewPCG(seed, 0))
-	y := make([]float64, len(samples))
-	for range growthDraws {
-		drawMedians(r, y, samples)
-		for i := range y {
-			y[i] = math.Log(y[i])
-		}
-		a, b := stat.LinearRegression(g.x, y, nil, false)
+	if g.Sizes == 2 && !haveIntervals(samples) {
+		return
+	}
+	for _, medians := range drawMedians(rand.New(rand.NewPCG(seed, 0)), samples, growthDraws) {
+		a, b := stat.LinearRegression(g.x, lists.Map(medians, math.Log), nil, false)
 		g.lines = append(g.lines, [2]float64{a, b})
 	}
 }
 
 // At is the time that the law predicts for a size. If the law holds there, the median of a new
-// measurement is in the interval with a probability of 95 %.
+// measurement is in the interval with a probability of 95 %. With two sizes the interval is that of the line, without
+// the noise of a new measurement.
 func (g Growth) At(size float64) Estimate {
 	x, mean := math.Log(size), stat.Mean(g.x, nil)
 	center := math.Log(g.Factor) + g.Exponent.Value*x
-	e := Estimate{Value: center, Low: center, High: center}
+	e := exactEstimate(center)
 	e.Widen(lists.Map(g.lines, func(line [2]float64) float64 { return line[0] + line[1]*x }))
 	if g.Sizes > 2 {
 		half := student(g.Sizes-2) * g.Scatter * math.Sqrt(1+1/float64(g.Sizes)+(x-mean)*(x-mean)/spread(g.x))
@@ -134,15 +133,18 @@ func (g Growth) At(size float64) Estimate {
 }
 
 // Widen extends the interval, where necessary, to the 2.5th and 97.5th percentiles of the draws of a bootstrap; it never
-// narrows it. It sorts draws.
+// narrows it. Without draws, both ends become NaN. It sorts draws.
 func (e *Estimate) Widen(draws []float64) { e.widenTo(percentiles(draws)) }
 
 func (e *Estimate) widenTo(low, high float64) {
 	e.Low, e.High = min(e.Low, low), max(e.High, high)
 }
 
-// percentiles returns the 2.5th and the 97.5th percentile.
+// percentiles returns the 2.5th and the 97.5th percentile; NaN without values.
 func percentiles(xs []float64) (low, high float64) {
+	if len(xs) == 0 {
+		return math.NaN(), math.NaN()
+	}
 	slices.Sort(xs)
 	return stat.Quantile(0.025, stat.Empirical, xs, nil), stat.Quantile(0.975, stat.Empirical, xs, nil)
 }

@@ -81,9 +81,60 @@ func TestGrowthRefuses(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	g, err := measure.FitGrowth([]float64{1, 4}, [][]float64{{1, 1.1, 0.9}, {4, 4.1, 3.9}}, 1)
-	if err != nil || g.Scatter != 0 || g.Exponent.Low >= g.Exponent.High {
+	six := []float64{1, 1.1, 0.9, 1, 1.05, 0.95}
+	g, err := measure.FitGrowth([]float64{1, 4}, [][]float64{six, {4, 4.1, 3.9, 4, 4.05, 3.95}}, 1)
+	if err != nil || g.Scatter != 0 || !(g.Exponent.Low < g.Exponent.High) {
 		t.Errorf("two sizes: %+v, %v", g, err)
+	}
+}
+
+// TestTooFewRepetitions: a bootstrap of fewer than six repetitions states no interval. Three sizes have one by the
+// scatter about the line, also with one repetition each.
+func TestTooFewRepetitions(t *testing.T) {
+	values := func(center float64, n int) (out []float64) {
+		for i := range n {
+			out = append(out, center*(1+float64(i)/100))
+		}
+		return out
+	}
+	has := func(e measure.Estimate) bool { return !math.IsNaN(e.Low) && !math.IsNaN(e.High) }
+	for _, c := range []struct {
+		sizes []float64
+		reps  [4]int
+		known bool
+	}{
+		{[]float64{1, 4}, [4]int{1, 1}, false},
+		{[]float64{1, 4}, [4]int{3, 3}, false},
+		{[]float64{1, 4}, [4]int{11, 5}, false},
+		{[]float64{1, 4}, [4]int{6, 6}, true},
+		{[]float64{1, 4, 9}, [4]int{1, 1, 1}, true},
+		{[]float64{1, 4, 8, 16}, [4]int{3, 3, 3, 3}, true},
+	} {
+		var samples [][]float64
+		for i, n := range c.sizes {
+			samples = append(samples, values(1+math.Sqrt(n), c.reps[i]))
+		}
+		g, err := measure.FitGrowth(c.sizes, samples, 1)
+		at := g.At(64)
+		if err != nil || has(g.Exponent) != c.known || has(at) != c.known || math.IsNaN(g.Exponent.Value) || math.IsNaN(at.Value) {
+			t.Errorf("growth over %v, %v repetitions: %+v, %+v, %v", c.sizes, c.reps, g.Exponent, at, err)
+		}
+		if c.known && !(g.Exponent.Low < g.Exponent.High) {
+			t.Errorf("growth over %v, %v repetitions: an interval of width 0: %+v", c.sizes, c.reps, g.Exponent)
+		}
+	}
+	clients := []float64{1, 2, 4, 8}
+	for reps, known := range map[int]bool{1: false, 5: false, 6: true} {
+		var samples [][]float64
+		for _, n := range clients {
+			samples = append(samples, values(1000*n/(1+0.05*(n-1)), reps))
+		}
+		u, err := measure.FitUSL(clients, samples, 1)
+		for _, e := range []measure.Estimate{u.Lambda, u.Sigma, u.Kappa} {
+			if err != nil || has(e) != known || math.IsNaN(e.Value) {
+				t.Errorf("scalability with %d repetitions: %+v, %v", reps, e, err)
+			}
+		}
 	}
 }
 
@@ -187,9 +238,10 @@ func TestGrowthOfFourSizesByHand(t *testing.T) {
 	}
 }
 
-// The noise of the repetitions alone gives an interval if the medians are exactly on the line. Each size has the times
-// n/r, n and n·r, and the median of a resample is n/r in 7 of 27 cases, and n·r in 7 of 27. The exponent's interval therefore ends
-// where the first size has one of them and the last size the other one, and so does the interval of a predicted time.
+// If the medians are exactly on the line, only the noise of the repetitions gives an interval. Each size has the time n
+// once, and n/r and n·r three times each. The median of a resample is n/r in 35 % of the cases, and n·r in another 35 %.
+// The lowest exponent has n·r at the first size and n/r at the last size, the highest has the opposite. The interval of
+// a predicted time has the same two lines as its ends.
 func TestGrowthIntervalOfNoiseByHand(t *testing.T) {
 	const r = 1.1
 	noise := math.Log(r)
@@ -202,7 +254,7 @@ func TestGrowthIntervalOfNoiseByHand(t *testing.T) {
 	} {
 		var times [][]float64
 		for _, n := range c.sizes {
-			times = append(times, []float64{n / r, n, n * r})
+			times = append(times, []float64{n / r, n / r, n / r, n, n * r, n * r, n * r})
 		}
 		g, err := measure.FitGrowth(c.sizes, times, 1)
 		if err != nil {

@@ -12,14 +12,14 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// The range and precision of every histogram.
+// The range and precision of every histogram. Durations below ShortestTime count as 0.
 const (
 	ShortestTime      = time.Nanosecond
 	LongestTime       = time.Hour
 	SignificantDigits = 3
 )
 
-// Histogram counts durations from 1 ns to 1 h to 3 significant digits, in constant memory (about
+// Histogram counts durations from 0 to 1 h to 3 significant digits, in constant memory (about
 // 270 KiB). It is not safe for concurrent use: each worker owns one, and they are merged later.
 type Histogram struct{ hdr *hdrhistogram.Histogram }
 

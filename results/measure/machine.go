@@ -19,8 +19,8 @@ import (
 )
 
 // Machine contains the facts about the machine that a reader needs to judge a time. It contains no
-// name, address or user. A fact that the operating system does not report is empty, and Unknown
-// gives the reason.
+// name, address or user, except what is in the name of the mount point. A fact that the operating system does not
+// report is empty, and Unknown gives the reason.
 type Machine struct {
 	CPU        string `json:"cpu"`
 	Cores      int    `json:"cores"`       // physical; 0 = not known
@@ -44,7 +44,7 @@ type Machine struct {
 // Disk is the file system that contains a path.
 type Disk struct {
 	Type  string `json:"type"`  // "ext4"
-	Mount string `json:"mount"` // mount point
+	Mount string `json:"mount"` // mount point; "" = not known
 	Total uint64 `json:"total_bytes"`
 	Free  uint64 `json:"free_bytes"` // for this user
 }
@@ -56,6 +56,9 @@ func (d *Disk) Shared() bool {
 		"lustre", "gpfs", "beegfs", "afs",
 	}, d.Type)
 }
+
+// place names the file system and its mount point, if that is known.
+func (d *Disk) place() string { return strings.TrimSuffix(d.Type+" at "+d.Mount, " at ") }
 
 // ReadDisk describes the file system of a path, which need not exist yet. Its type is "" if
 // unknown.
@@ -103,9 +106,9 @@ func (m Machine) Warnings() []string {
 	}
 	switch {
 	case m.Disk.Type == "tmpfs" || m.Disk.Type == "ramfs":
-		out = append(out, fmt.Sprintf("the archives are in memory (%s at %s): times of loads and cold reads do not include a disk", m.Disk.Type, m.Disk.Mount))
+		out = append(out, fmt.Sprintf("the archives are in memory (%s): times of loads and cold reads do not include a disk", m.Disk.place()))
 	case m.Disk.Shared():
-		out = append(out, fmt.Sprintf("the archives are on a shared file system (%s at %s): its server and its network also affect the times", m.Disk.Type, m.Disk.Mount))
+		out = append(out, fmt.Sprintf("the archives are on a shared file system (%s): its server and its network also affect the times", m.Disk.place()))
 	}
 	return out
 }
@@ -159,7 +162,7 @@ func (m *Machine) readDisk(ctx context.Context, path string) {
 		m.missing("disk", err)
 		return
 	}
-	m.Disk = Disk{Type: u.Fstype, Mount: abs, Total: u.Total, Free: u.Free}
+	m.Disk = Disk{Type: u.Fstype, Total: u.Total, Free: u.Free}
 	mounts, err := ownMounts(ctx)
 	if err != nil {
 		m.missing("mount table", err)

@@ -2,8 +2,8 @@ package measure
 
 import (
 	"context"
+	"errors"
 	"maps"
-	"runtime"
 	"slices"
 	"time"
 
@@ -59,9 +59,9 @@ func StartProcesses(ctx context.Context, pids []int32) *ProcessMeter {
 // children come and go.
 func (m *ProcessMeter) Sample(ctx context.Context) { m.sample(ctx, false) }
 
-// sample reads the processes one after the other. If a process ends meanwhile, its use may be missing: it was not yet in
-// its parent's use when that was read, and the process itself could no longer be read. Then sample tries again, at most
-// three times.
+// sample reads the processes one after the other, a parent before its children. If a child ends between these two
+// reads, its use is missing: the parent's counters did not include it yet, and the child can no longer be read. In
+// this case sample tries again, three times in all.
 func (m *ProcessMeter) sample(ctx context.Context, first bool) {
 	for range 3 {
 		if m.trySample(ctx, first) {
@@ -75,7 +75,7 @@ func (m *ProcessMeter) trySample(ctx context.Context, first bool) (complete bool
 	rss, shared, n := uint64(0), uint64(0), 0
 	m.tries++
 	complete = true
-	if first { // forget the processes that ended during an earlier try: the parent's before includes what they used
+	if first { // forget processes that ended during an earlier try: the field before of their parent includes their use
 		m.seen, m.former = map[int32]*processUse{}, nil
 	}
 	for _, p := range m.family(ctx) {
@@ -111,17 +111,18 @@ func (m *ProcessMeter) trySample(ctx context.Context, first bool) (complete bool
 	return complete
 }
 
-// costOf is what a process has used since its start.
+// costOf is what a process has used since its start. It reads last what is always readable while the process exists:
+// if the process ends during costOf, the result is an error, not a use without a part of it.
 func costOf(ctx context.Context, p *process.Process) (u processCost, err error) {
-	times, err := p.TimesWithContext(ctx)
-	if err != nil {
-		return u, err
-	}
-	u.cpu = times.User + times.System + childTimes(p.Pid)
 	if io, err := p.IOCountersWithContext(ctx); err == nil {
 		u.read, u.write = io.DiskReadBytes, io.DiskWriteBytes // on Linux with those of children that were waited for
 	}
-	return u, nil
+	u.cpu = childTimes(p.Pid)
+	times, err := p.TimesWithContext(ctx)
+	if err == nil {
+		u.cpu += times.User + times.System
+	}
+	return u, err
 }
 
 // maxStartDifference is the difference in start time, in ms, above which a pid belongs to a new
@@ -184,7 +185,7 @@ func (m *ProcessMeter) countedByAncestor(u *processUse) bool {
 // MachineLoad is the load of the machine in an interval, as shares (0 … 1) of the time of all its
 // cores.
 type MachineLoad struct {
-	Cores  int     `json:"cores"`
+	Cores  int     `json:"cores"` // of the machine, also if this process may use only some of them
 	Busy   float64 `json:"busy"`
 	Disk   float64 `json:"waiting_for_disk"` // idle while a process waited for a disk
 	Stolen float64 `json:"stolen"`           // used by other guests of the host
@@ -209,9 +210,10 @@ func machineTimes(ctx context.Context) (cpu.TimesStat, error) {
 
 // Stop returns the shares since StartMachine.
 func (m *MachineMeter) Stop(ctx context.Context) (MachineLoad, error) {
-	out := MachineLoad{Cores: runtime.NumCPU()}
-	t, err := machineTimes(ctx)
-	if err != nil {
+	cores, err := cpu.CountsWithContext(ctx, true)
+	t, timesErr := machineTimes(ctx)
+	out := MachineLoad{Cores: cores}
+	if err = errors.Join(err, timesErr); err != nil {
 		return out, err
 	}
 	before := m.start

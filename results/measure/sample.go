@@ -80,6 +80,11 @@ func samplesFor(level float64) int {
 	return max(2, int(math.Ceil(1-math.Log2(1-level))))
 }
 
+// haveIntervals reports whether each sample is large enough for an interval of its median at the level Confidence.
+func haveIntervals(samples [][]float64) bool {
+	return !slices.ContainsFunc(samples, func(s []float64) bool { return len(s) < samplesFor(Confidence) })
+}
+
 // Median returns the median of the finite values; NaN if there is none.
 func Median(xs []float64) float64 {
 	return stats.Sample{Xs: sortedFinite(xs), Sorted: true}.Quantile(0.5)

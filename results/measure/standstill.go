@@ -41,7 +41,8 @@ func StartStandstillMeter() *StandstillMeter {
 }
 
 // Total is the total standstill until now. It checks the clock itself and therefore includes a
-// standstill that just ended.
+// standstill that just ended. Call it before Stop: afterwards the meter no longer checks the clock in between, so
+// ordinary time counts as a standstill.
 func (s *StandstillMeter) Total() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,5 +56,5 @@ func (s *StandstillMeter) Total() time.Duration {
 	return s.total
 }
 
-// Stop ends the meter.
+// Stop ends the meter. It must be called once.
 func (s *StandstillMeter) Stop() { close(s.done) }

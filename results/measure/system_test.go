@@ -101,6 +101,27 @@ func TestMachineWarnings(t *testing.T) {
 	}
 }
 
+// TestUnknownMount: the facts of a machine contain no path of the user, even if the system reports no mount point of it.
+func TestUnknownMount(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "mountinfo")
+	for _, write := range []bool{false, true} { // without a mount table, and with one that lacks the path
+		if write {
+			if err := os.WriteFile(file, []byte("27 1 254:0 / /elsewhere rw - ext4 /dev/vda rw\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Setenv("HOST_PROC_MOUNTINFO", file)
+		d := ReadDisk(t.Context(), t.TempDir())
+		if runtime.GOOS == "linux" && d.Mount != "" || d.Total == 0 {
+			t.Errorf("%+v", d)
+		}
+		d.Type = "tmpfs"
+		if w := (Machine{Disk: d}).Warnings(); runtime.GOOS == "linux" && !strings.Contains(w[0], "in memory (tmpfs): ") {
+			t.Error(w)
+		}
+	}
+}
+
 func TestBelow(t *testing.T) {
 	for _, c := range []struct {
 		path, mount string

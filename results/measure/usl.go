@@ -32,8 +32,8 @@ const uslDraws = 500
 
 // FitUSL fits the law to throughputs, one sample for each number of clients, by the least relative
 // errors of their medians. No parameter is below 0. The intervals come from a bootstrap within each
-// number of clients. FitUSL returns an error for fewer than three numbers of clients, or if a value
-// is not above 0.
+// number of clients. There are none if one of them has too few throughputs for an interval of its median.
+// FitUSL returns an error for fewer than three numbers of clients, or if a value is not above 0.
 func FitUSL(clients []float64, throughputs [][]float64, seed uint64) (USL, error) {
 	var u USL
 	medians := make([]float64, len(clients))
@@ -62,14 +62,14 @@ func FitUSL(clients []float64, throughputs [][]float64, seed uint64) (USL, error
 
 func exactEstimate(v float64) Estimate { return Estimate{Value: v, Low: v, High: v} }
 
+// bootstrap sets the intervals of the parameters.
 func (u *USL) bootstrap(clients []float64, samples [][]float64, seed uint64) {
-	r := rand.New(rand.NewPCG(seed, 1))
-	medians := make([]float64, len(samples))
 	var all [3][]float64
-	for range uslDraws {
-		drawMedians(r, medians, samples)
-		for k, v := range fitUSL(clients, medians) {
-			all[k] = append(all[k], v)
+	if haveIntervals(samples) {
+		for _, medians := range drawMedians(rand.New(rand.NewPCG(seed, 1)), samples, uslDraws) {
+			for k, v := range fitUSL(clients, medians) {
+				all[k] = append(all[k], v)
+			}
 		}
 	}
 	u.Lambda.Widen(all[0])

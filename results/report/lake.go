@@ -194,7 +194,7 @@ func (l *lakeReport) advice(engine string) string {
 	comparisons := measure.CompareWithBase(sums, best, l.run.Seed)
 	for i := range comparisons {
 		if c := &comparisons[i]; i != best {
-			tooFewReps = tooFewReps || !c.CanDiffer()
+			tooFewReps = tooFewReps || !c.CanDiffer() // the same for all: each has the same number of repetitions
 			if !c.Significant() {
 				similar++
 			}
@@ -213,7 +213,7 @@ func (l *lakeReport) advice(engine string) string {
 		return words + ", by the medians; the repetitions are too few to distinguish this from chance."
 	case worst != best:
 		words += fmt.Sprintf("; slowest, %s times (%s) as long, with files %s",
-			number(x.Ratio), interval(x.Lo, x.Hi), describe(layouts[worst]))
+			number(x.Ratio), strings.Replace(interval(x.Lo, x.Hi), none, "no interval", 1), describe(layouts[worst]))
 	}
 	if similar > 0 {
 		words += fmt.Sprintf(". Of %d configurations %d cannot be distinguished from the fastest", len(layouts), similar)

@@ -3,7 +3,10 @@ package report
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/results/run"
 )
 
@@ -61,6 +64,36 @@ func TestAdviceComparesCommonQuestions(t *testing.T) {
 	}
 	if o.tooFewReps = true; !strings.HasPrefix(o.advice(), "By the medians, quick is the fastest; too few repetitions") {
 		t.Error(o.advice())
+	}
+}
+
+// TestFewRepetitionsOfOneQuestion: one question with too few repetitions for a significant difference does not void the
+// differences of the others.
+func TestFewRepetitionsOfOneQuestion(t *testing.T) {
+	d := record.Digest{Hi: 1, Records: 1}
+	proof, err := answer.CompareRecords(d, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for few, reps := range map[bool]map[string]int{false: {"a": 12, "b": 2}, true: {"a": 2, "b": 2}} {
+		r := &run.Run{
+			Own:      &run.Own{Questions: []run.OwnQuestion{{Name: "a"}, {Name: "b"}}},
+			Archives: []run.Archive{{Engine: "duckdb"}, {Engine: "quick"}, {Engine: "slow"}},
+		}
+		var samples []run.Sample
+		for question, n := range reps {
+			for engine, ms := range map[string]int{"quick": 100, "slow": 900} {
+				for rep := range n {
+					m := &run.Measured{Total: time.Duration(ms+rep) * time.Millisecond}
+					s := run.Sample{Cell: run.OwnCell(engine, question), Phase: run.Warm, Rep: rep}
+					samples = append(samples, s.Judge(m, proof, nil))
+				}
+			}
+		}
+		o := gatherOwn(r, samples)
+		if words := o.advice(); o.tooFewReps != few || strings.Contains(words, "too few") != few {
+			t.Errorf("%v: %s", reps, words)
+		}
 	}
 }
 

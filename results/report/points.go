@@ -316,7 +316,8 @@ type fittedLaw struct {
 	law         measure.USL
 }
 
-// minLawReps is the minimum number of repetitions for an interval of the law's parameters.
+// minLawReps is the minimum number of repetitions for a law: the median of fewer values does not exclude an outlier. The
+// law's parameters have intervals from six repetitions on.
 const minLawReps = 3
 
 // usl fits the law to the numbers of threads with correct results. It omits a law with too few repetitions and a law

@@ -177,6 +177,12 @@ func TestHeadlinesHaveIntervals(t *testing.T) {
 			t.Errorf("%d repetitions of %v: %+v", x.reps, x.rates, laws)
 		}
 	}
+	for reps, known := range map[int]bool{3: false, 6: true} {
+		table := uslTable(many(reps, map[string][]float64{"a": {1000, 1900, 3500, 6000}}).usl())
+		if c := table.Rows[0].Cells[2]; c.Text == none || (c.Sub != "") != known || !strings.Contains(table.Note, "give no interval") {
+			t.Errorf("%d repetitions: %+v, %s", reps, c, table.Note)
+		}
+	}
 	p := gather(&run.Run{}, []*point{newPoint("a", "server", 1, 1, 1000), newPoint("dry", "memory", 1, 1, 1e6)})
 	want := "5,000 reads and scans were compared with the keys and fields that must exist. No value was compared. " +
 		"5,000 writes were acknowledged"

@@ -127,9 +127,9 @@ func broken(found []history.Finding) (names []string) {
 	return names
 }
 
-// TestFaultyStores: a store that fails once in 10,000 operations is detected with every seed. With an even seed it returns
-// a stale value, with an odd one it acknowledges an update that it does not do. A fault during another operation on its key may equal a
-// correct result; then the test tries again, three times at most.
+// TestFaultyStores: a store that fails once in 10,000 operations is detected with every seed. With an even seed it
+// returns a stale value, with an odd seed it acknowledges an update that it does not do. If another operation on the
+// same key runs at the time of the fault, the results may still be correct. So each seed has up to three tries.
 func TestFaultyStores(t *testing.T) {
 	for seed := range uint64(100) {
 		var faults int64

@@ -28,7 +28,7 @@ type Finding struct {
 	Promise    engine.Promise `json:"promise"`
 	Kept       bool           `json:"held"`
 	Violations int            `json:"broken,omitempty"`  // number of calls; for linearizable, number of keys
-	Example    string         `json:"example,omitempty"` // the first violation
+	Example    string         `json:"example,omitempty"` // a violation: the first one, if it was found in time
 }
 
 // Judge compares a history with every promise. If the checks of all keys together take longer than timeLimit,
@@ -47,7 +47,7 @@ func Judge(all []Op, timeLimit time.Duration) []Finding {
 		}
 		switch linear(ops, time.Until(end)) {
 		case porcupine.Illegal:
-			found[engine.Linearizable].addViolation(firstImpossible(ops).String())
+			found[engine.Linearizable].addViolation(firstImpossible(ops, end))
 		case porcupine.Unknown:
 			found[engine.Linearizable].Kept = false
 		}
@@ -115,13 +115,20 @@ func byReturn(ops []*Op) []*Op {
 	return out
 }
 
-// firstImpossible returns the first call such that the history until its return is not linearizable.
-func firstImpossible(ops []*Op) *Op {
-	returned := byReturn(ops)
+// firstImpossible describes the first call such that the history until its return is not linearizable. Each check ends
+// after a second, and at end. A check that ends without a result counts as possible; then the call may be a later one,
+// and the description says so.
+func firstImpossible(ops []*Op, end time.Time) string {
+	returned, undecided := byReturn(ops), false
 	first := sort.Search(len(returned)-1, func(i int) bool {
-		return linear(until(ops, returned[i].Return), time.Second) == porcupine.Illegal
+		result := linear(until(ops, returned[i].Return), min(time.Second, time.Until(end)))
+		undecided = undecided || result == porcupine.Unknown
+		return result == porcupine.Illegal
 	})
-	return returned[first]
+	if undecided {
+		return returned[first].String() + ", or an earlier call"
+	}
+	return returned[first].String()
 }
 
 // Until returns the history until a time: the outcome of a call that returned later is unknown.
@@ -222,8 +229,9 @@ func (k *keyHistory) written(read *Op) bool {
 	return w != nil && w.Call < read.Return && w.Outcome != Refused
 }
 
-// seen returns the write or delete whose effect a read returned. For a read that found no record, this is the first
-// delete that can be the cause; if there is none, it is what the client had seen before.
+// seen returns the write or delete whose effect a read returned. A read that found no record may have seen any of
+// several deletes. If the client had seen a value before, seen returns the first delete that can have removed this
+// value, because it permits most later reads. Otherwise, or without such a delete, seen returns what was seen before.
 func (k *keyHistory) seen(read *Op) *Op {
 	if read.Outcome == Done {
 		return k.writers[read.Value]
@@ -240,8 +248,9 @@ func (k *keyHistory) seen(read *Op) *Op {
 	return before
 }
 
-// isStale reports whether a read contradicts write w, which was acknowledged or read before. Either the write of the
-// value that it returned had ended before w started, or it found no record and no delete after w can be the cause.
+// isStale reports whether a read contradicts w, a write or delete that was acknowledged or read before. It does
+//   - if it returned a value, and the write of this value had ended before w started;
+//   - if it found no record, w wrote a value, and no delete can have removed this value before the read returned.
 func (k *keyHistory) isStale(read, w *Op) bool {
 	switch {
 	case w == nil:
@@ -296,19 +305,21 @@ const (
 
 // String describes the call.
 func (o *Op) String() string {
-	value := fmt.Sprint(o.Value)
+	value := fmt.Sprint(" ", o.Value)
 	switch {
 	case o.Kind == Delete:
 		value = ""
 	case o.Outcome == Refused && o.Kind == Read:
-		value = "nothing"
+		value = " nothing"
+	case o.Value == torn:
+		value = " fields that no single write wrote"
 	}
 	until := o.Return.Round(time.Microsecond).String()
 	if o.Return == never {
 		until = "?"
 	}
 	call := o.Call.Round(time.Microsecond)
-	return fmt.Sprintf("client %d %s %s %s (%s, %s–%s)", o.Client, o.Kind, o.Key, value, o.Outcome, call, until)
+	return fmt.Sprintf("client %d %s %s%s (%s, %s–%s)", o.Client, o.Kind, o.Key, value, o.Outcome, call, until)
 }
 
 // step is the model of one record: its state is its value. It reports whether the call is possible in a state, and

@@ -64,7 +64,7 @@ func (w *Witness) Start(ctx context.Context) (*Recording, error) {
 	return r, nil
 }
 
-// Since converts a time to one of the history's calls.
+// Since returns a moment as the history states times: as the duration since the start of the history.
 func (w *Witness) Since(moment time.Time) time.Duration { return moment.Sub(w.began) }
 
 func (r *Recording) close() (err error) {
@@ -74,8 +74,8 @@ func (r *Recording) close() (err error) {
 	return err
 }
 
-// Finish stops the clients, reads every record once more, and removes the records. If a record cannot be read, it
-// returns an error and the history without this read.
+// Finish stops the clients, reads every record once more, and removes the records. If a record cannot be read, Finish
+// returns an error; the history then lacks the final reads of all further keys of one client, and their records remain.
 func (r *Recording) Finish(ctx context.Context) ([]Op, error) {
 	if r.Calls == 0 {
 		r.stop()
@@ -243,7 +243,8 @@ func (c *client) value() int64 {
 	return n
 }
 
-// readFinal reads each key until the engine answers, and removes its record.
+// readFinal reads each key until the engine answers, and removes its record. If there is no answer in time, it returns
+// without the remaining keys.
 func (c *client) readFinal(ctx context.Context, keys []string) error {
 	ctx, cancel := context.WithTimeout(ctx, finishWait+time.Duration(len(keys))*time.Second/10)
 	defer cancel()
