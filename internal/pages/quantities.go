@@ -77,21 +77,47 @@ func (p *page) try(name, quantity string, conditions ...string) (number, error) 
 		return number{}, severalCells(name, conditions, cells)
 	}
 	var values []float64
+	uncounted := false
 	for _, i := range matching {
 		if f.samples[i].Measured() == nil {
 			continue
 		}
+		if strings.HasPrefix(quantity, counters) && f.lacks(i, counters) {
+			uncounted = true // the busy server did not report its counters
+			continue
+		}
 		v, err := quantityOf(f.values[i], quantity)
+		if errors.Is(err, errAbsent) && strings.HasPrefix(quantity, counters) && f.knows(quantity) {
+			v, err = 0, nil // the server's counters contain only those that have changed
+		}
 		if err != nil {
 			return number{}, fmt.Errorf("%s %s: %w", name, cells[0], err)
 		}
 		values = append(values, v)
+	}
+	if len(values) == 0 && uncounted {
+		return missing("not counted"), nil
 	}
 	if len(values) == 0 {
 		return missing(f.reason(&f.samples[matching[0]])), nil
 	}
 	n := number{Estimate: measure.MedianEstimate(values), N: len(values)}
 	return n, nil
+}
+
+// counters is the path of the counters of servers.
+const counters = "server.counters"
+
+// lacks reports whether the measurement of a sample has nothing at a path.
+func (f *folder) lacks(i int, path string) bool {
+	m, _ := f.values[i].(map[string]any)
+	_, err := at(m["measured"], path)
+	return errors.Is(err, errAbsent)
+}
+
+// knows reports whether a measurement of the folder has something at a path.
+func (f *folder) knows(path string) bool {
+	return slices.ContainsFunc(lists.Indices(len(f.samples)), func(i int) bool { return !f.lacks(i, path) })
 }
 
 // reason returns why the samples of a cell with the phase of s have no measurement: the verdict of the first incorrect

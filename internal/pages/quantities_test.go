@@ -85,6 +85,44 @@ func TestIncorrectRepetition(t *testing.T) {
 	}
 }
 
+// TestUncounted: a repetition without counters of the server does not count for them, and is timed nevertheless. A counter
+// that is not among the others is 0, if another repetition has it.
+func TestUncounted(t *testing.T) {
+	f := &folder{}
+	counter := func(name string, n float64) map[string]any { return map[string]any{"name": name, "value": n} }
+	for rep, counted := range [][]any{nil, {counter("reads", 10)}, {counter("reads", 20), counter("writes", 4)}} {
+		measured := map[string]any{"total_ns": 2e6, "server": map[string]any{}}
+		if counted != nil {
+			measured["server"] = map[string]any{"counters": counted}
+		}
+		for cell, m := range map[string]map[string]any{"sql": measured, "keys": {"total_ns": 2e6, "server": map[string]any{}}} {
+			s := run.Sample{Cell: run.MetCell("duckdb", "wide", "q", cell), Phase: run.Warm, Rep: rep}
+			f.samples = append(f.samples, s.Judge(&run.Measured{}, proof(t, 1), nil))
+			f.values = append(f.values, map[string]any{"measured": m})
+		}
+	}
+	p := &page{name: "x", expanded: t.TempDir(), folders: map[string]*folder{"f": f}}
+	if err := writeFile(filepath.Join(p.expanded, "f", run.DescriptionFile), nil); err != nil {
+		t.Fatal(err)
+	}
+	const quantity = "server.counters[name=reads].value"
+	if n, err := p.value("f", quantity, "flavour=sql"); err != nil || n.Value != 15 || n.N != 2 {
+		t.Errorf("counted twice: %+v, %v", n, err)
+	}
+	if n, err := p.value("f", "server.counters[name=writes].value", "flavour=sql"); err != nil || n.Value != 2 {
+		t.Errorf("unchanged in one repetition: %+v, %v", n, err)
+	}
+	if n, err := p.value("f", quantity, "flavour=keys"); err != nil || n.String() != "not counted" {
+		t.Errorf("never counted: %s, %v", n, err)
+	}
+	if n, err := p.value("f", "total_ns", "flavour=sql"); err != nil || n.N != 3 {
+		t.Errorf("timed: %+v, %v", n, err)
+	}
+	if _, err := p.value("f", "server.counters[name=x].value", "flavour=sql"); err == nil {
+		t.Error("an unknown counter is no error")
+	}
+}
+
 // TestAbsentQuantities: JSON omits zeros, so a quantity that some samples lack is 0 there. One that all lack is
 // mistyped, and what is not a single number is an error.
 func TestAbsentQuantities(t *testing.T) {
