@@ -17,8 +17,9 @@ type ProcessLoad struct {
 	Processes int           `json:"processes"` // largest number at the same time
 	CPU       time.Duration `json:"cpu_ns"`    // user and system
 	PeakRSS   uint64        `json:"peak_rss_bytes"`
-	// from disks, as the system counts it; 0 also if it is not readable
-	Read    uint64 `json:"read_bytes"`
+	Read      uint64        `json:"read_bytes"` // from disks; 0 also if it is not readable
+	// Written is the size of the pages that became dirty, as the system counts it; 0 also if it is not readable. Linux 6
+	// counts all pages of a large folio of which one byte was written: 250 times the bytes of a log on ext4.
 	Written uint64 `json:"written_bytes"`
 }
 

@@ -125,9 +125,6 @@ func (e *evidence) waits(name, words string) cause {
 	n := e.waiting[name]
 	details := fmt.Sprintf("on average %s sessions were active, and %s %s, most of them for %s",
 		number(e.sessions), number(n), words, e.topEvent[name])
-	if name == logWrites && e.known {
-		details += fmt.Sprintf("; %s/s were written", byteSize(float64(e.Server.Used.Written)/e.Client.Wall.Seconds()))
-	}
 	return cause{name, n / e.sessions, details}
 }
 

@@ -220,8 +220,7 @@ func (c *pointCell) numbers() []Cell {
 
 // usage lists the resources that each engine used at its highest throughput.
 func (p *points) usage(mix string) *Table {
-	t := table("engine", "threads", "client (cores)", "server (cores)", "machine (% busy)", "server memory", "read (per s)",
-		"written (per s)")
+	t := table("engine", "threads", "client (cores)", "server (cores)", "machine (% busy)", "server memory", "read (per s)")
 	for _, c := range p.tops(mix) {
 		x := c.typical()
 		u := usageOf(x)
@@ -229,9 +228,8 @@ func (p *points) usage(mix string) *Table {
 		cells := []Cell{text(c.engine), countCell(c.threads), value(u.client, cores(u.client)), server}
 		cells = append(cells, value(u.busy, share(u.busy)))
 		if u.known {
-			s, wall := x.Server.Used, x.Client.Wall.Seconds()
-			read, written := size(float64(s.Read)/wall, ""), size(float64(s.Written)/wall, "")
-			cells = append(cells, size(int64(s.PeakRSS), ""), read, written)
+			s := x.Server.Used
+			cells = append(cells, size(int64(s.PeakRSS), ""), size(float64(s.Read)/x.Client.Wall.Seconds(), ""))
 		}
 		t.add("", cells...)
 	}
