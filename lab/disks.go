@@ -200,7 +200,7 @@ func (s *DiskSet) String() string {
 	return fmt.Sprintf("%d disk(s) of %d MiB, profile %s: %s", len(s.Disks), s.Size>>20, s.Profile, s.Limits)
 }
 
-// Usable returns nil if all disks exist, are mounted and were measured.
+// Usable returns nil if all disks exist, are mounted and were measured since then.
 func (s *DiskSet) Usable() error {
 	if !s.Complete {
 		return &fault.Error{
@@ -215,7 +215,18 @@ func (s *DiskSet) Usable() error {
 			}
 		}
 	}
+	if !s.isMeasured() {
+		return &fault.Error{
+			File: s.Dir, Problem: "contains disks that were not measured after the last mount",
+			Cure: "run the same `barograph lab disks` again: it measures them",
+		}
+	}
 	return nil
+}
+
+// isMeasured reports whether each disk was measured, and all disks at once.
+func (s *DiskSet) isMeasured() bool {
+	return s.Together > 0 && !slices.ContainsFunc(s.Disks, func(d Disk) bool { return d.Measured == (DiskSpeed{}) })
 }
 
 // DiskStatus reads the state of the disks in dir, and which are mounted. The error is
@@ -323,7 +334,7 @@ const (
 )
 
 // DiskOf returns the throttled disk that contains a folder, with its limits and measured rates;
-// false if no throttled disk contains it.
+// false if no throttled disk contains it. The rates are 0 if the measurement after a reboot was interrupted.
 func DiskOf(folder string) (Disk, bool) {
 	for p := resolved(folder); p != filepath.Dir(p); p = filepath.Dir(p) {
 		s, err := DiskStatus(filepath.Dir(p))
