@@ -195,7 +195,7 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 	}
 	l := &Lab{
 		server: d.Server, account: a, patience: cmp.Or(o.Patience, defaultPatience), env: o.Environment,
-		state: State{Engine: d.Scheme, Cluster: c, Stop: d.Server.Stop, Frail: o.Frail},
+		state: State{Engine: d.Scheme, Cluster: c, Stop: d.Server.Stop, Frail: o.Frail, Claims: len(c.Disks) > 0},
 	}
 	if o.Owned {
 		me, _ := identify(os.Getpid())
@@ -231,7 +231,7 @@ func (l *Lab) create(ctx context.Context) error {
 	if err := connect(c); err != nil {
 		return err
 	}
-	if err := l.account.makeFolders(distinct(c.Disks)); err != nil {
+	if err := l.account.makeFolders(distinct(c.Disks), c.Dir); err != nil {
 		return err
 	}
 	if c.TLS {
