@@ -218,7 +218,13 @@ func (l *Lab) create(ctx context.Context) error {
 	if err := checkAbsent(c.Disks); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(c.Dir, 0o711); err != nil { // accounts of servers reach their own folders in it
+	if err := os.MkdirAll(c.Dir, 0o711); err != nil {
+		return err
+	}
+	if !isOwned(c.Dir) {
+		return &fault.Error{File: c.Dir, Problem: "belongs to another user", Cure: "name a new folder"}
+	}
+	if err := os.Chmod(c.Dir, 0o711); err != nil { // accounts of servers reach their own folders in it, despite any umask
 		return err
 	}
 	if err := assignPorts(c, l.server.Ports, l.server.SharedPorts); err != nil {

@@ -3,9 +3,11 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -147,7 +149,22 @@ func detach(cmd *exec.Cmd, a *account) {
 // isPrivate reports whether a folder belongs to this process's user and is not writable by others.
 func isPrivate(dir string) bool {
 	info, err := os.Stat(dir)
-	return err == nil && info.Mode().Perm()&0o002 == 0 && isOwned(dir)
+	if err != nil || info.Mode().Perm()&0o002 != 0 || !isOwned(dir) {
+		return false
+	}
+	return info.Mode().Perm()&0o020 == 0 || hasOwnGroup(info)
+}
+
+// hasOwnGroup reports whether the group of a file has the name of this process's user. Many systems give each user such
+// a group without other members, and make new folders writable for it.
+func hasOwnGroup(info os.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return false
+	}
+	u, userErr := user.LookupId(strconv.Itoa(os.Geteuid()))
+	g, groupErr := user.LookupGroupId(strconv.FormatUint(uint64(s.Gid), 10))
+	return userErr == nil && groupErr == nil && u.Username == g.Name
 }
 
 // isOwned reports whether a file belongs to this process's user.
@@ -190,7 +207,7 @@ func lockDir(dir string) (release func(), err error) {
 	if err != nil {
 		return nil, bad(err)
 	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+	if err := makeFolder(filepath.Dir(dir)); err != nil {
 		return nil, bad(err)
 	}
 	if !isPrivate(filepath.Dir(dir)) {
@@ -215,6 +232,23 @@ func lockDir(dir string) (release func(), err error) {
 			}
 		}
 	}
+}
+
+// makeFolder makes a folder and its missing parents. Every account can search them, even if the umask forbids that.
+func makeFolder(dir string) error {
+	if _, err := os.Stat(dir); err == nil {
+		return nil
+	}
+	if err := makeFolder(filepath.Dir(dir)); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		if errors.Is(err, fs.ErrExist) { // another process has just made it
+			return nil
+		}
+		return err
+	}
+	return os.Chmod(dir, 0o755)
 }
 
 // hasName reports whether an open file still has its name. The former owner of a lock has removed the lock file.

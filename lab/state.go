@@ -170,6 +170,9 @@ func removeUnsaved(dir string) error {
 // Down stops the servers of the lab in dir, in reverse order, and removes the folder. It returns nil if there is no
 // lab.
 func Down(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, stateFile)); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
 	release, err := lockDir(dir)
 	if err != nil {
 		return err
