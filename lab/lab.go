@@ -299,7 +299,7 @@ func (l *Lab) order(ctx context.Context) ([]int, error) {
 	isRunning := false
 	for i := range l.state.Nodes {
 		order = append(order, i)
-		isRunning = isRunning || l.state.Nodes[i].Running
+		isRunning = isRunning || l.state.Nodes[i].alive()
 	}
 	if isRunning || len(order) == 1 || l.server.Order == nil {
 		return order, nil

@@ -41,7 +41,7 @@ type State struct {
 // NodeState is the state of a node.
 type NodeState struct {
 	Processes []Process `json:"processes"` // in the order of their start
-	Running   bool      `json:"running"`   // all of them run; Status sets it
+	Running   bool      `json:"running"`   // all of them run; set by Status, and when the lab starts or stops the node
 }
 
 // alive reports whether every process of the node runs.
