@@ -76,7 +76,7 @@ func (g *Gate) Close() error {
 	return err
 }
 
-// pass waits until n more bytes may have passed. It returns false if the client no longer waits for them.
+// pass counts n bytes, and waits until the rate permits them. It returns false if the client no longer waits for them.
 func (g *Gate) pass(ctx context.Context, n int) bool {
 	g.bytes.Add(int64(n))
 	if g.rate <= 0 {

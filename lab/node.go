@@ -248,8 +248,8 @@ func (l *Lab) Stop(i int) error { return l.markStopped(i, l.state.Nodes[i].stop(
 // Kill kills a node with all its processes (kill -9).
 func (l *Lab) Kill(i int) error { return l.markStopped(i, l.state.Nodes[i].kill()) }
 
-// markStopped waits for the processes of a node and records that it does not run. err is the error of
-// stopping them: then markStopped only returns it.
+// markStopped waits for the processes of a node and records that it does not run. err is the result of
+// stopping them: if it is not nil, markStopped returns it and does nothing else.
 func (l *Lab) markStopped(i int, err error) error {
 	if err != nil {
 		return err

@@ -29,8 +29,8 @@ const Supported = true
 const stopPatience = 60 * time.Second
 
 // stat reads a process's entry in /proc: its parent, and its start in clock ticks since the boot. ok is false for a
-// process that has ended. A zombie has ended, unless only its first thread has: the other threads still write, and the
-// kernel writes the files that they have mapped when the last thread ends.
+// process that has ended. The kernel reports a process as a zombie when its first thread has ended. A zombie with more
+// threads has not ended: its threads still write, and the kernel writes their mapped files after the last one.
 func stat(pid int) (parent int, start string, ok bool) {
 	p, err := procfs.NewProc(pid)
 	if err != nil {
