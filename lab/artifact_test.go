@@ -1,6 +1,7 @@
 package lab_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -79,6 +80,51 @@ func TestInstallRefusesAnotherArtifact(t *testing.T) {
 	rest, _ := os.ReadDir(os.Getenv(launch.EnvArtifacts))
 	if len(rest) != 0 {
 		t.Errorf("not removed: %v", rest)
+	}
+}
+
+// TestInstallCommands: programs that run an artifact, and those that fetch it, are only installed if they are missing
+// and needed.
+func TestInstallCommands(t *testing.T) {
+	bin := t.TempDir()
+	t.Setenv("PATH", bin)
+	d := driver()
+	d.Server.Find = func() error { return errors.New("something is missing") }
+	for _, c := range []struct {
+		artifact  launch.Artifact
+		programs  []string // on the PATH
+		installed bool     // the artifact
+		want      string
+	}{
+		{launch.Artifact{Name: "jar", Maven: "g:a:1"}, nil, false, "default-jre-headless maven"},
+		{launch.Artifact{Name: "jar", Maven: "g:a:1"}, nil, true, "default-jre-headless"},
+		{launch.Artifact{Name: "jar", Maven: "g:a:1"}, []string{"java"}, false, "maven"},
+		{launch.Artifact{Name: "jar", Maven: "g:a:1"}, []string{"java", "mvn"}, false, ""},
+		{launch.Artifact{Name: "wheel", Wheel: "w==1"}, nil, false, "python3-pip"},
+		{launch.Artifact{Name: "wheel", Wheel: "w==1"}, nil, true, ""},
+		{launch.Artifact{Name: "package", NPM: "p@1"}, nil, false, "npm"},
+		{launch.Artifact{Name: "package", NPM: "p@1"}, nil, true, ""},
+	} {
+		artifacts := t.TempDir()
+		t.Setenv(launch.EnvArtifacts, artifacts)
+		d.Server.Artifacts = []launch.Artifact{c.artifact}
+		if c.installed {
+			if err := os.Mkdir(filepath.Join(artifacts, c.artifact.Name), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, p := range c.programs {
+			if err := os.WriteFile(filepath.Join(bin, p), nil, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := ""
+		if commands := lab.InstallCommands(lab.Servers(d)); commands != nil {
+			_, got, _ = strings.Cut(strings.Join(commands[1], " "), "--no-install-recommends ")
+		}
+		if got != c.want {
+			t.Errorf("%s, installed: %v, with %v: %q, not %q", c.artifact.Name, c.installed, c.programs, got, c.want)
+		}
 	}
 }
 

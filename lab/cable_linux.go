@@ -26,7 +26,7 @@ func queueFor(link int, f Fault) netlink.Qdisc {
 	attrs := netlink.QdiscAttrs{LinkIndex: link, Parent: netlink.HANDLE_ROOT, Handle: netlink.MakeHandle(1, 0)}
 	switch f.Action {
 	case Delay:
-		latency := uint32(f.By.Microseconds()) //nolint:gosec // not negative
+		latency := uint32(f.By.Microseconds()) //nolint:gosec // at most maxDelay
 		return netlink.NewNetem(attrs, netlink.NetemQdiscAttrs{Latency: latency, Limit: maxDelayed})
 	case Bandwidth:
 		rate := f.Rate.bytes()

@@ -1,10 +1,13 @@
 package lab
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/vishvananda/netlink"
+
+	"github.com/barograph/barograph/engine/launch"
 )
 
 // TestQueueFor checks the queues that the kernel receives. A token bucket contains 10 ms of the rate, or one packet. At
@@ -37,6 +40,17 @@ func TestQueueFor(t *testing.T) {
 	want := netlink.NewNetem(q.QdiscAttrs, netlink.NetemQdiscAttrs{Latency: 5000})
 	if q.Latency != want.Latency || q.Latency == 0 || q.Loss != 0 || q.Limit != maxDelayed {
 		t.Errorf("%+v", q)
+	}
+	var before uint32
+	for by := time.Second; by <= maxDelay; by += time.Second { // a number of units that is too large would start again at 0
+		q, ok := queueFor(7, Fault{Action: Delay, By: by}).(*netlink.Netem)
+		if !ok || q.Latency <= before {
+			t.Fatalf("%s: %+v", by, q)
+		}
+		before = q.Latency
+	}
+	if err := isolate(&launch.Cluster{}, &Isolate{Latency: maxDelay + 1}); err == nil || !strings.Contains(err.Error(), "--latency") {
+		t.Errorf("a latency of more than %s: %v", maxDelay, err)
 	}
 	for _, a := range []Action{NoDelay, FullBandwidth, Kill} {
 		if q := queueFor(7, Fault{Action: a}); q != nil {

@@ -246,22 +246,26 @@ func (g *groups) hasLimit(dir, device string) bool {
 // throttleNode sets the limits of the disks in an isolated node's group. In version 2 this is a new top-level group. In
 // version 1 isolated nodes stay in Barograph's own group of blkio, which has the limits already.
 func throttleNode(c *launch.Cluster, node int) error {
-	if c.Isolation == nil || len(c.Disks) == 0 {
+	if c.Isolation == nil {
 		return nil
 	}
-	g, err := findGroups()
-	if err != nil || g.version == 1 {
-		return nil //nolint:nilerr // ordinary disks have no limits
-	}
-	return g.throttle(filepath.Join(g.root, groupPath(c.Isolation, node)), c.Disks)
+	return throttle(groupPath(c.Isolation, node), distinct(c.Disks), findGroups)
 }
 
-func (g *groups) throttle(dir string, folders []string) error {
+// throttle sets the limits of the disks that contain some folders in a group of version 2. Only if one of the disks is
+// throttled, this machine must have groups that limit disks.
+func throttle(group string, folders []string, find func() (*groups, error)) error {
 	for _, f := range folders {
-		if d, ok := DiskOf(f); ok {
-			if err := g.set(dir, d.Device, d.Limits); err != nil {
-				return err
-			}
+		d, ok := DiskOf(f)
+		if !ok {
+			continue
+		}
+		g, err := find()
+		if err != nil || g.version == 1 {
+			return err
+		}
+		if err := g.set(filepath.Join(g.root, group), d.Device, d.Limits); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -6,8 +6,11 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // tree creates a folder that imitates a hierarchy of control groups. files maps paths to contents.
@@ -77,8 +80,7 @@ func TestGroups1(t *testing.T) {
 	}
 }
 
-// TestGroups2: version 2 sets limits in each top-level group, never in the machine's root, and
-// gives them to an isolated node's new group.
+// TestGroups2: version 2 sets limits in each top-level group, and never in the machine's root.
 func TestGroups2(t *testing.T) {
 	root := tree(t, map[string]string{
 		"cgroup.controllers": "cpu io memory\n", "cgroup.subtree_control": "cpu\n",
@@ -107,19 +109,63 @@ func TestGroups2(t *testing.T) {
 	if got := content(t, root, "user.slice", ioMax); got != "7:3 rbps=max wbps=max riops=max wiops=max" {
 		t.Errorf("after removeLimits: %q", got)
 	}
-
-	set := DiskSet{Dir: t.TempDir(), Disks: []Disk{{Path: "/nowhere/disk1", Device: "7:5", Limits: limits}}}
-	if err := set.save(); err != nil {
-		t.Fatal(err)
-	}
-	if err := g.throttle(filepath.Join(root, "node"), []string{filepath.Join(set.Dir, "disk1", "barograph-x")}); err != nil {
-		t.Fatal(err)
-	}
-	if got := content(t, root, "node", ioMax); strings.Contains(got, "7:5") { // disk1 is not mounted
-		t.Errorf("limits of a disk that is not mounted: %q", got)
-	}
 	if err := g.set(filepath.Join(root, "missing"), "7:3", limits); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a group that does not exist: %v", err)
+	}
+}
+
+// TestThrottle: the new group of an isolated node gets the limits of the disks that are mounted.
+func TestThrottle(t *testing.T) {
+	root := tree(t, map[string]string{"node/io.max": ""})
+	find := func() (*groups, error) { return &groups{version: 2, root: root}, nil }
+	set := DiskSet{Dir: resolved(t.TempDir())}
+	var folders []string
+	for _, name := range []string{"disk1", "disk2"} {
+		d := Disk{Path: filepath.Join(set.Dir, name), Device: "7:5", Limits: limits}
+		if err := os.Mkdir(d.Path, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		set.Disks, folders = append(set.Disks, d), append(folders, filepath.Join(d.Path, "barograph-x"))
+	}
+	throttled := func(folders ...string) string {
+		t.Helper()
+		if err := errors.Join(set.save(), throttle("node", folders, find)); err != nil {
+			t.Fatal(err)
+		}
+		return content(t, root, "node", ioMax)
+	}
+	if got := throttled(folders...); got != "" {
+		t.Errorf("limits of disks that are not mounted: %q", got)
+	}
+
+	mounted := &set.Disks[0]
+	if err := unix.Mount("none", mounted.Path, "tmpfs", 0, "size=64k"); err != nil {
+		if slices.Contains(strings.Split(os.Getenv("BAROGRAPH_REQUIRE"), ","), "disks") {
+			t.Fatal(err)
+		}
+		t.Skipf("NOT TESTED: limits of a mounted disk: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(mounted.Path, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	mounts, err := mountsBelow(set.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mounted.Device = mounts[mounted.Path]
+	if got, want := throttled(folders...), mounted.Device+" rbps=1500000 wbps=max riops=max wiops=40"; got != want {
+		t.Errorf("the group has the limits %q, not %q", got, want)
+	}
+
+	missing := errors.New("no groups")
+	find = func() (*groups, error) { return nil, missing }
+	if err := throttle("node", folders, find); !errors.Is(err, missing) {
+		t.Errorf("a throttled disk without groups: %v", err)
+	}
+	if err := throttle("node", []string{filepath.Join(t.TempDir(), "barograph-x")}, find); err != nil {
+		t.Errorf("an ordinary disk without groups: %v", err)
 	}
 }
 

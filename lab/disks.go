@@ -200,7 +200,7 @@ func (s *DiskSet) String() string {
 	return fmt.Sprintf("%d disk(s) of %d MiB, profile %s: %s", len(s.Disks), s.Size>>20, s.Profile, s.Limits)
 }
 
-// Usable returns nil if all disks exist, are mounted and were measured.
+// Usable returns nil if all disks exist, are mounted and were measured since then.
 func (s *DiskSet) Usable() error {
 	if !s.Complete {
 		return &fault.Error{
@@ -215,7 +215,18 @@ func (s *DiskSet) Usable() error {
 			}
 		}
 	}
+	if !s.isMeasured() {
+		return &fault.Error{
+			File: s.Dir, Problem: "contains disks that were not measured after the last mount",
+			Cure: "run the same `barograph lab disks` again: it measures them",
+		}
+	}
 	return nil
+}
+
+// isMeasured reports whether each disk was measured, and all disks at once.
+func (s *DiskSet) isMeasured() bool {
+	return s.Together > 0 && !slices.ContainsFunc(s.Disks, func(d Disk) bool { return d.Measured == (DiskSpeed{}) })
 }
 
 // DiskStatus reads the state of the disks in dir, and which are mounted. The error is
@@ -323,7 +334,7 @@ const (
 )
 
 // DiskOf returns the throttled disk that contains a folder, with its limits and measured rates;
-// false if no throttled disk contains it.
+// false if no throttled disk contains it. The rates are 0 if the measurement after a reboot was interrupted.
 func DiskOf(folder string) (Disk, bool) {
 	for p := resolved(folder); p != filepath.Dir(p); p = filepath.Dir(p) {
 		s, err := DiskStatus(filepath.Dir(p))
@@ -405,28 +416,57 @@ func distinct(folders []string) []string {
 	return slices.Compact(out)
 }
 
+// claimSuffix is the suffix of the link next to a lab's folder on a disk. The link leads to the folder of the lab.
+const claimSuffix = ".lab"
+
 // checkAbsent checks that none of the folders exists, because Down will remove them.
 func checkAbsent(folders []string) error {
 	for _, f := range folders {
-		if _, err := os.Lstat(f); !errors.Is(err, fs.ErrNotExist) {
-			return &fault.Error{
-				File: f, Problem: "exists already", Err: err, Cure: "end the lab that uses it (`barograph lab down`), or remove it",
+		for _, name := range []string{f, f + claimSuffix} {
+			if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+				return &fault.Error{
+					File: name, Problem: "exists already", Err: err,
+					Cure: "end the lab that uses it (`barograph lab down`), or remove it",
+				}
 			}
 		}
 	}
 	return nil
 }
 
-// makeFolders makes folders that the account owns.
-func (a *account) makeFolders(folders []string) error {
+// makeFolders makes folders that the account owns, for the lab in dir. Another lab may make the same folders at the
+// same time. So makeFolders first makes a link that names the lab: for one of the two labs this fails.
+func (a *account) makeFolders(folders []string, dir string) error {
 	for _, f := range folders {
-		if err := os.Mkdir(f, 0o700); err != nil {
+		if err := os.Symlink(dir, f+claimSuffix); err != nil {
 			return err
+		}
+		if err := os.Mkdir(f, 0o700); err != nil { // a program other than the lab has made it
+			return errors.Join(err, os.Remove(f+claimSuffix))
 		}
 		if err := a.makeReachable(f); err != nil {
 			return err
 		}
 		if err := a.own(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeFolders removes the lab's folders on disks. It keeps a folder that another lab or program made while this lab
+// started: no link names this lab. Earlier versions made no links.
+func (s *State) removeFolders() error {
+	for _, f := range distinct(s.Cluster.Disks) {
+		owner, err := os.Readlink(f + claimSuffix)
+		isOld := errors.Is(err, fs.ErrNotExist) && !s.Claims
+		if owner != s.Cluster.Dir && !isOld {
+			continue
+		}
+		if err := os.RemoveAll(f); err != nil {
+			return err
+		}
+		if err := os.Remove(f + claimSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

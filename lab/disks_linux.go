@@ -21,10 +21,11 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// UpDisks creates throttled disks, measures each, and leaves them mounted. If the process is killed, DownDisks finds
-// everything that it created: UpDisks writes a step into the state file before it takes the step, or the kernel undoes
-// the step. If the folder contains an equal set, UpDisks uses it; after a reboot it mounts and measures the disks
-// again. It removes a set whose creation was interrupted.
+// UpDisks creates throttled disks, measures each, and leaves them mounted. If the process is killed, DownDisks removes
+// everything that it created: the state file lists each step before UpDisks takes it, except those that the kernel
+// undoes when the process ends. If the folder contains an equal set, UpDisks uses it. After a reboot it mounts and
+// measures the disks again, as often as this measurement is interrupted. It removes a set whose creation was
+// interrupted.
 func UpDisks(ctx context.Context, o DiskOptions) (DiskSet, error) {
 	if err := o.Check(); err != nil {
 		return DiskSet{}, err
@@ -58,8 +59,8 @@ func UpDisks(ctx context.Context, o DiskOptions) (DiskSet, error) {
 		}
 	case old.Usable() == nil:
 		return old, old.setLimits()
-	default:
-		s = &old // a reboot has unmounted the disks
+	default: // a reboot has unmounted the disks, or the measurement after it was interrupted
+		s = &old
 	}
 	if err := s.create(ctx, o.Measure); err != nil {
 		if s == &old { // the user may need its data
@@ -120,6 +121,10 @@ func (s *DiskSet) create(ctx context.Context, measure time.Duration) error {
 		return err
 	}
 	s.Groups = groups.String()
+	s.Together = 0
+	for i := range s.Disks {
+		s.Disks[i].Measured = DiskSpeed{} // if the measurement is interrupted, no rates of an earlier one remain
+	}
 	if err := s.save(); err != nil {
 		return err
 	}

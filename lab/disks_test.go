@@ -223,6 +223,26 @@ func TestFullDiskAfterReboot(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(d.Path, ".barograph-speed")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the file of the measurement is still on the disk: %v", err)
 	}
+	// The rates from before the reboot are not used, and UpDisks measures again.
+	s, err := lab.DiskStatus(o.Dir)
+	if err != nil || s.Usable() == nil || !strings.Contains(s.Usable().Error(), "not measured after the last mount") {
+		t.Errorf("the disk without a measurement: %v, %v", s.Usable(), err)
+	}
+	if d, ok := lab.DiskOf(d.Path); !ok || d.Measured != (lab.DiskSpeed{}) {
+		t.Errorf("the disk without a measurement has the rates %+v, %v", d.Measured, ok)
+	}
+	if _, err := lab.UpDisks(t.Context(), o); err == nil || !strings.Contains(err.Error(), "make room on it") {
+		t.Errorf("the second measurement of a full disk: %v", err)
+	}
+	if err := os.Remove(filepath.Join(d.Path, "data")); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := lab.UpDisks(t.Context(), o); err != nil || s.Disks[0].Measured.ReadMBps <= 0 || s.Together <= 0 {
+		t.Errorf("with room: %+v, %v", s, err)
+	}
+	if s, err := lab.DiskStatus(o.Dir); err != nil || s.Usable() != nil {
+		t.Errorf("with room: %v, %v", s.Usable(), err)
+	}
 }
 
 // rule reads a device's limit; "" if the file does not exist (version 2).

@@ -161,6 +161,8 @@ func (f Fault) conflict(pending []Fault) string {
 		return "comes while the node is down"
 	case repair != "" && isPending(repair) && !f.Action.hasAmount():
 		return "comes while the node is broken in this way"
+	case f.Action == Delay && isPending(FullBandwidth), f.Action == Bandwidth && isPending(NoDelay):
+		return "comes while the node's cable has another fault: a delay and a limited bandwidth exclude each other"
 	}
 	return ""
 }
@@ -195,8 +197,14 @@ func (f *Fault) parseAmount(text string) (problem string) {
 	if f.By, err = time.ParseDuration(text); err != nil || f.By <= 0 {
 		return "has no delay, such as " + string(f.Action) + ":5ms"
 	}
+	if f.Action == Delay && f.By > maxDelay {
+		return "has a delay of more than " + maxDelay.String()
+	}
 	return ""
 }
+
+// maxDelay is the longest delay of packets. The kernel counts it in units of 64 ns, and has 32 bits for their number.
+const maxDelay = 4 * time.Minute
 
 // needsIsolation reports whether the action changes the cable of an isolated node.
 func (a Action) needsIsolation() bool {

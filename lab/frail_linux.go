@@ -397,20 +397,29 @@ const (
 	mountPatience = 30 * time.Second
 )
 
-// isMountPoint reports whether a folder is the root of a file system.
-func isMountPoint(dir string) bool {
+// isMountPoint reports whether a folder is the root of a file system. hasEnded reports whether the process of this file
+// system has ended.
+func isMountPoint(dir string) (is, hasEnded bool) {
 	var own, parent unix.Stat_t
 	err := unix.Lstat(dir, &own)
 	if errors.Is(err, unix.ENOTCONN) {
-		return true // the process of its file system has ended
+		return true, true
 	}
-	return err == nil && unix.Lstat(filepath.Dir(dir), &parent) == nil && own.Dev != parent.Dev
+	return err == nil && unix.Lstat(filepath.Dir(dir), &parent) == nil && own.Dev != parent.Dev, false
 }
 
-// mount mounts the frail disk of a node, unless it is mounted. A reboot unmounts it.
+// mount mounts the frail disk of a node, unless it is mounted. A reboot unmounts it, and its process may be killed.
 func (l *Lab) mount(i int) error {
 	n := &l.state.Cluster.Nodes[i]
-	if !l.state.Frail || isMountPoint(n.Dir) {
+	if !l.state.Frail {
+		return nil
+	}
+	switch isMounted, hasEnded := isMountPoint(n.Dir); {
+	case hasEnded:
+		if err := unix.Unmount(n.Dir, unix.MNT_DETACH); err != nil {
+			return mountError(err)
+		}
+	case isMounted:
 		return nil
 	}
 	if err := errors.Join(os.MkdirAll(n.Dir+belowSuffix, 0o700), os.MkdirAll(n.Dir, 0o700)); err != nil {
@@ -433,7 +442,10 @@ func (l *Lab) mount(i int) error {
 	}
 	exit := make(chan error, 1)
 	go func() { exit <- cmd.Wait() }()
-	for until := time.Now().Add(mountPatience); !isMountPoint(n.Dir); time.Sleep(poll) {
+	for until := time.Now().Add(mountPatience); ; time.Sleep(poll) {
+		if isMounted, _ := isMountPoint(n.Dir); isMounted {
+			return nil
+		}
 		select {
 		case err := <-exit:
 			err = cmp.Or(err, errors.New("its process ended with status 0"))
@@ -444,7 +456,6 @@ func (l *Lab) mount(i int) error {
 			return mountError(errors.Join(context.DeadlineExceeded, cmd.Process.Kill()))
 		}
 	}
-	return nil
 }
 
 // TryFrailDisk mounts a frail disk and unmounts it. It returns the reason why frail disks are not possible.
@@ -478,7 +489,8 @@ func mountError(err error) error {
 // unmount unmounts the frail disks of a lab, if it has any. This ends their processes.
 func (s *State) unmount() (err error) {
 	for i := range s.Cluster.Nodes {
-		if dir := s.Cluster.Nodes[i].Dir; s.Frail && isMountPoint(dir) {
+		dir := s.Cluster.Nodes[i].Dir
+		if isMounted, _ := isMountPoint(dir); s.Frail && isMounted {
 			err = errors.Join(err, unix.Unmount(dir, unix.MNT_DETACH))
 		}
 	}

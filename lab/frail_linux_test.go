@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -131,4 +132,48 @@ func TestFrailDisk(t *testing.T) {
 func write(f *os.File, text string) error {
 	_, err := f.WriteAt([]byte(text), 0)
 	return err
+}
+
+// TestFrailDiskEnded: the process of a frail disk is killed. The next start of the node mounts the disk again, with its
+// data.
+func TestFrailDiskEnded(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "lab")
+	l := frailLab(t, dir)
+	t.Cleanup(func() {
+		if err := lab.Down(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := l.Kill(0); err != nil {
+		t.Fatal(err)
+	}
+	n := &l.State().Cluster.Nodes[0]
+	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range all {
+		args, _ := os.ReadFile(name) // the process may have ended
+		if strings.HasSuffix(string(args), "\x00"+lab.DiskCommand+"\x00"+n.Dir+".disk\x00"+n.Dir+"\x00") {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for err == nil || errors.Is(err, syscall.ECONNABORTED) { // the call during which the process ends
+		_, err = os.Stat(n.Dir)
+	}
+	if !errors.Is(err, syscall.ENOTCONN) {
+		t.Fatal(err)
+	}
+	if err := l.Restart(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := query(t.Context(), n); err != nil || got != "node 0\n" {
+		t.Errorf("the node replies %q, %v", got, err)
+	}
+	if err := l.Inflict(t.Context(), lab.Fault{Action: lab.DiskFull, Node: 1}); err != nil {
+		t.Error(err)
+	}
 }

@@ -20,6 +20,7 @@ type Gate struct {
 	latency  time.Duration
 	listener net.Listener
 	server   *http.Server
+	toServer *http.Transport
 	serving  sync.WaitGroup
 
 	requests, bytes atomic.Int64
@@ -35,13 +36,16 @@ func NewGate(to string, rate float64, latency time.Duration) (*Gate, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Gate{rate: rate, latency: latency, listener: listener}
+	g := &Gate{
+		rate: rate, latency: latency, listener: listener,
+		toServer: &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true},
+	}
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(&url.URL{Scheme: "http", Host: to})
 			r.Out.Host = r.In.Host // the client has signed it
 		},
-		Transport:      &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true},
+		Transport:      g.toServer,
 		ModifyResponse: func(r *http.Response) error { r.Body = &pacedBody{r.Body, r.Request.Context(), g}; return nil },
 	}
 	handle := func(w http.ResponseWriter, r *http.Request) {
@@ -65,13 +69,14 @@ func (g *Gate) Counted() (requests, bytes int64) { return g.requests.Load(), g.b
 func (g *Gate) Close() error {
 	err := g.server.Close()
 	g.serving.Wait()
+	g.toServer.CloseIdleConnections() // and each other one when its request ends
 	if errors.Is(err, net.ErrClosed) {
 		return nil
 	}
 	return err
 }
 
-// pass waits until n more bytes may have passed. It returns false if the client no longer waits for them.
+// pass counts n bytes, and waits until the rate permits them. It returns false if the client no longer waits for them.
 func (g *Gate) pass(ctx context.Context, n int) bool {
 	g.bytes.Add(int64(n))
 	if g.rate <= 0 {

@@ -62,19 +62,23 @@ func InstallCommands(needs []Need) [][]string {
 			add(pkg)
 		}
 	}
+	isMaven := func(a launch.Artifact) bool { return a.Maven != "" }
 	for _, n := range needs {
 		if n.Find() == nil {
 			continue
 		}
 		add(n.Packages...)
-		if slices.ContainsFunc(n.Artifacts, func(a launch.Artifact) bool { return a.Maven != "" }) {
+		if slices.ContainsFunc(n.Artifacts, isMaven) {
 			addFor("java", "default-jre-headless") // runs the artifacts
-			addFor("mvn", "maven")                 // fetches them
 		}
-		if slices.ContainsFunc(n.Artifacts, func(a launch.Artifact) bool { return a.Wheel != "" }) {
+		toFetch := missing(n)
+		if slices.ContainsFunc(toFetch, isMaven) {
+			addFor("mvn", "maven")
+		}
+		if slices.ContainsFunc(toFetch, func(a launch.Artifact) bool { return a.Wheel != "" }) {
 			addFor("pip3", "python3-pip")
 		}
-		if slices.ContainsFunc(n.Artifacts, func(a launch.Artifact) bool { return a.NPM != "" }) {
+		if slices.ContainsFunc(toFetch, func(a launch.Artifact) bool { return a.NPM != "" }) {
 			addFor("npm", "npm")
 		}
 	}
@@ -437,7 +441,8 @@ func (m maven) fetch(ctx context.Context, dir string, jars bool, w io.Writer) er
 	return cmd.Run()
 }
 
-// unzip unpacks a zip file into a new folder. It refuses names that lead out of the folder.
+// unzip unpacks a zip file into a new folder. If a name leads out of the folder, the file is unpacked inside:
+// archive/zip removes each leading "/" and "../".
 func unzip(file, dir string) error {
 	z, err := zip.OpenReader(file)
 	if err != nil {

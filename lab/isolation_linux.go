@@ -32,6 +32,12 @@ const bridgeHost = 254
 // isolate plans the isolation of a cluster: a name, a subnet that this machine does not use, and addresses of the nodes
 // in it.
 func isolate(c *launch.Cluster, o *Isolate) error {
+	if o.Latency < 0 || o.Latency > maxDelay {
+		return &fault.Error{
+			Setting: "--latency " + o.Latency.String(), Problem: "is not a possible delay of packets",
+			Cure: "choose 0 to " + maxDelay.String(),
+		}
+	}
 	if os.Geteuid() != 0 {
 		return &fault.Error{
 			Setting: "--isolate", Problem: "needs root: it makes network namespaces and control groups",

@@ -195,7 +195,7 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 	}
 	l := &Lab{
 		server: d.Server, account: a, patience: cmp.Or(o.Patience, defaultPatience), env: o.Environment,
-		state: State{Engine: d.Scheme, Cluster: c, Stop: d.Server.Stop, Frail: o.Frail},
+		state: State{Engine: d.Scheme, Cluster: c, Stop: d.Server.Stop, Frail: o.Frail, Claims: len(c.Disks) > 0},
 	}
 	if o.Owned {
 		me, _ := identify(os.Getpid())
@@ -218,7 +218,13 @@ func (l *Lab) create(ctx context.Context) error {
 	if err := checkAbsent(c.Disks); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(c.Dir, 0o711); err != nil { // accounts of servers reach their own folders in it
+	if err := os.MkdirAll(c.Dir, 0o711); err != nil {
+		return err
+	}
+	if !isOwned(c.Dir) {
+		return &fault.Error{File: c.Dir, Problem: "belongs to another user", Cure: "name a new folder"}
+	}
+	if err := os.Chmod(c.Dir, 0o711); err != nil { // accounts of servers reach their own folders in it, despite any umask
 		return err
 	}
 	if err := assignPorts(c, l.server.Ports, l.server.SharedPorts); err != nil {
@@ -231,7 +237,7 @@ func (l *Lab) create(ctx context.Context) error {
 	if err := connect(c); err != nil {
 		return err
 	}
-	if err := l.account.makeFolders(distinct(c.Disks)); err != nil {
+	if err := l.account.makeFolders(distinct(c.Disks), c.Dir); err != nil {
 		return err
 	}
 	if c.TLS {
@@ -293,7 +299,7 @@ func (l *Lab) order(ctx context.Context) ([]int, error) {
 	isRunning := false
 	for i := range l.state.Nodes {
 		order = append(order, i)
-		isRunning = isRunning || l.state.Nodes[i].Running
+		isRunning = isRunning || l.state.Nodes[i].alive()
 	}
 	if isRunning || len(order) == 1 || l.server.Order == nil {
 		return order, nil

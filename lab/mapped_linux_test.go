@@ -69,13 +69,17 @@ func mapFiles() error {
 	return nil
 }
 
-// endFirstThread ends the first thread of the process. In a JVM, too, it may end before the others.
+// endFirstThread ends the first thread of the process while the others run on, as may happen in a JVM. A goroutine
+// cannot choose its thread. So endFirstThread starts goroutines, each on a thread of its own, until one of them is on
+// the first thread, whose id is that of the process.
 func endFirstThread() {
 	for ended := false; !ended; {
 		found := make(chan bool, 1)
 		go func() {
 			runtime.LockOSThread()
-			if found <- unix.Gettid() == os.Getpid(); unix.Gettid() == os.Getpid() {
+			isFirst := unix.Gettid() == os.Getpid()
+			found <- isFirst
+			if isFirst {
 				_, _, _ = syscall.Syscall(syscall.SYS_EXIT, 0, 0, 0)
 			}
 			time.Sleep(time.Second) // the next goroutine runs on another thread

@@ -113,8 +113,7 @@ func (l *Lab) start(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
-	l.state.Nodes[i] = NodeState{Running: true}
-	l.children[i] = nil
+	l.state.Nodes[i], l.children[i] = NodeState{}, nil // if the start fails, RestartAll starts it again
 	for _, command := range commands {
 		exit, err := l.launch(i, command)
 		if err != nil {
@@ -122,7 +121,11 @@ func (l *Lab) start(ctx context.Context, i int) error {
 		}
 		l.children[i] = append(l.children[i], exit)
 	}
-	return l.waitReady(ctx, i)
+	if err := l.waitReady(ctx, i); err != nil {
+		return err
+	}
+	l.state.Nodes[i].Running = true
+	return nil
 }
 
 // launch starts a process, which may outlive this one, and writes it into the state file before it executes
@@ -245,8 +248,8 @@ func (l *Lab) Stop(i int) error { return l.markStopped(i, l.state.Nodes[i].stop(
 // Kill kills a node with all its processes (kill -9).
 func (l *Lab) Kill(i int) error { return l.markStopped(i, l.state.Nodes[i].kill()) }
 
-// markStopped waits for the processes of a node and records that it does not run. err is the error of
-// stopping them: then markStopped only returns it.
+// markStopped waits for the processes of a node and records that it does not run. err is the result of
+// stopping them: if it is not nil, markStopped returns it and does nothing else.
 func (l *Lab) markStopped(i int, err error) error {
 	if err != nil {
 		return err
@@ -277,7 +280,7 @@ func (l *Lab) RestartAll(ctx context.Context) error {
 		return err
 	}
 	for _, i := range order {
-		if l.state.Nodes[i].Running {
+		if n := &l.state.Nodes[i]; n.Running && n.alive() {
 			continue
 		}
 		if err := l.start(ctx, i); err != nil {

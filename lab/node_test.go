@@ -2,6 +2,7 @@ package lab_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -69,5 +70,44 @@ func TestStopOfAHaltedNode(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(l.State().Cluster.Nodes[0].Dir, "orderly")); err != nil {
 		t.Errorf("the node was killed: %v", err)
+	}
+}
+
+// TestRestartAll: RestartAll starts a node that has ended by itself, and again a node whose last start failed.
+func TestRestartAll(t *testing.T) {
+	d := driver()
+	dir := filepath.Join(t.TempDir(), "lab")
+	l := up(t, d, lab.Options{Dir: dir})
+	node := &l.State().Cluster.Nodes[0]
+	pid := func() int { return l.State().Nodes[0].Processes[0].PID }
+	if err := syscall.Kill(pid(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for s, err := lab.Status(dir); err == nil && s.Running(); {
+		s, err = lab.Status(dir)
+	}
+	if err := l.RestartAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := query(t.Context(), node); err != nil {
+		t.Errorf("the node that had ended: %v", err)
+	}
+
+	if err := l.StopAll(); err != nil {
+		t.Fatal(err)
+	}
+	ready := d.Server.Ready
+	ctx, cancel := context.WithCancel(t.Context())
+	d.Server.Ready = func(context.Context, *launch.Cluster, *launch.Node) error {
+		cancel()
+		return errors.New("not yet")
+	}
+	if err := l.RestartAll(ctx); err == nil {
+		t.Error("a node that is not ready was started")
+	}
+	failed := pid()
+	d.Server.Ready = ready
+	if err := l.RestartAll(t.Context()); err != nil || pid() == failed {
+		t.Errorf("after the start that failed: process %d again, %v", pid(), err)
 	}
 }

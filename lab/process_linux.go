@@ -3,9 +3,11 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -27,8 +29,8 @@ const Supported = true
 const stopPatience = 60 * time.Second
 
 // stat reads a process's entry in /proc: its parent, and its start in clock ticks since the boot. ok is false for a
-// process that has ended. A zombie has ended, unless only its first thread has: the other threads still write, and the
-// kernel writes the files that they have mapped when the last thread ends.
+// process that has ended. The kernel reports a process as a zombie when its first thread has ended. A zombie with more
+// threads has not ended: its threads still write, and the kernel writes their mapped files after the last one.
 func stat(pid int) (parent int, start string, ok bool) {
 	p, err := procfs.NewProc(pid)
 	if err != nil {
@@ -147,7 +149,22 @@ func detach(cmd *exec.Cmd, a *account) {
 // isPrivate reports whether a folder belongs to this process's user and is not writable by others.
 func isPrivate(dir string) bool {
 	info, err := os.Stat(dir)
-	return err == nil && info.Mode().Perm()&0o002 == 0 && isOwned(dir)
+	if err != nil || info.Mode().Perm()&0o002 != 0 || !isOwned(dir) {
+		return false
+	}
+	return info.Mode().Perm()&0o020 == 0 || hasOwnGroup(info)
+}
+
+// hasOwnGroup reports whether the group of a file has the name of this process's user. Many systems give each user such
+// a group without other members, and make new folders writable for it.
+func hasOwnGroup(info os.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return false
+	}
+	u, userErr := user.LookupId(strconv.Itoa(os.Geteuid()))
+	g, groupErr := user.LookupGroupId(strconv.FormatUint(uint64(s.Gid), 10))
+	return userErr == nil && groupErr == nil && u.Username == g.Name
 }
 
 // isOwned reports whether a file belongs to this process's user.
@@ -190,7 +207,7 @@ func lockDir(dir string) (release func(), err error) {
 	if err != nil {
 		return nil, bad(err)
 	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+	if err := makeFolder(filepath.Dir(dir)); err != nil {
 		return nil, bad(err)
 	}
 	if !isPrivate(filepath.Dir(dir)) {
@@ -215,6 +232,23 @@ func lockDir(dir string) (release func(), err error) {
 			}
 		}
 	}
+}
+
+// makeFolder makes a folder and its missing parents. Every account can search them, even if the umask forbids that.
+func makeFolder(dir string) error {
+	if _, err := os.Stat(dir); err == nil {
+		return nil
+	}
+	if err := makeFolder(filepath.Dir(dir)); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		if errors.Is(err, fs.ErrExist) { // another process has just made it
+			return nil
+		}
+		return err
+	}
+	return os.Chmod(dir, 0o755)
 }
 
 // hasName reports whether an open file still has its name. The former owner of a lock has removed the lock file.

@@ -32,6 +32,7 @@ type State struct {
 	Cluster  launch.Cluster `json:"cluster"`
 	Nodes    []NodeState    `json:"nodes"`
 	Frail    bool           `json:"frail,omitempty"`      // see Options
+	Claims   bool           `json:"claims,omitempty"`     // links name it next to its folders on disks, see makeFolders
 	Complete bool           `json:"complete" old:"whole"` // all nodes were ready once; false = the start was interrupted
 	Owner    *Process       `json:"owner,omitempty"`      // the process that must end the lab; nil = the user ends it
 	Stop     syscall.Signal `json:"stop_signal"`
@@ -40,7 +41,7 @@ type State struct {
 // NodeState is the state of a node.
 type NodeState struct {
 	Processes []Process `json:"processes"` // in the order of their start
-	Running   bool      `json:"running"`   // all of them run; Status sets it
+	Running   bool      `json:"running"`   // all of them run; set by Status, and when the lab starts or stops the node
 }
 
 // alive reports whether every process of the node runs.
@@ -169,6 +170,9 @@ func removeUnsaved(dir string) error {
 // Down stops the servers of the lab in dir, in reverse order, and removes the folder. It returns nil if there is no
 // lab.
 func Down(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, stateFile)); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
 	release, err := lockDir(dir)
 	if err != nil {
 		return err
@@ -198,10 +202,8 @@ func down(dir string) error {
 	if err := errors.Join(disconnect(&s.Cluster), s.unmount()); err != nil {
 		return fmt.Errorf("%s: %w", s.Engine, err)
 	}
-	for _, d := range s.Cluster.Disks {
-		if err := os.RemoveAll(d); err != nil {
-			return err
-		}
+	if err := s.removeFolders(); err != nil {
+		return err
 	}
 	return os.RemoveAll(dir)
 }
@@ -386,7 +388,7 @@ func (s *DiskSet) Text(out io.Writer) error {
 // RemoveDisks removes the throttled disks of a folder of labs, unless a lab still has tables on them. It reports
 // whether it removed disks.
 func RemoveDisks(labs string) (bool, error) {
-	dir := filepath.Join(labs, DisksName)
+	dir := resolved(filepath.Join(labs, DisksName))
 	if _, err := DiskStatus(dir); errors.Is(err, os.ErrNotExist) {
 		return false, DownDisks(dir) // removes the remains of a killed process
 	}
@@ -396,14 +398,17 @@ func RemoveDisks(labs string) (bool, error) {
 	for _, name := range lists.Files(labs, "*/"+stateFile) {
 		s, err := Status(filepath.Dir(name))
 		if err != nil {
-			continue // the lab of another user
+			if isOwned(name) { // its tables may be on the disks
+				return false, err
+			}
+			continue // another user's lab, or it has ended
 		}
 		cure := "run `barograph lab down " + s.Engine + "` first"
 		if s.Owner != nil {
 			cure = fmt.Sprintf("wait for the scan, or interrupt it: process %d", s.Owner.PID)
 		}
 		for _, d := range s.Cluster.Disks {
-			if rel, err := filepath.Rel(dir, d); err == nil && filepath.IsLocal(rel) {
+			if isBelow(resolved(d), dir) {
 				return false, &fault.Error{Setting: DisksName, Problem: "have tables of " + s.Engine, Cure: cure}
 			}
 		}

@@ -212,9 +212,6 @@ func (l *labs) up(c *cobra.Command, drivers []*engine.Driver, _ bool) error {
 			return err
 		}
 	}
-	if err := os.MkdirAll(l.dir, 0o755); err != nil {
-		return err
-	}
 	var all error
 	for _, d := range drivers {
 		l.Dir = l.folder(d)
@@ -321,9 +318,6 @@ Profiles; flags override a profile's figures:
 func (l *labs) disks(c *cobra.Command, o lab.DiskOptions) error {
 	if err := o.Check(); err != nil {
 		return usage(err)
-	}
-	if err := os.MkdirAll(l.dir, 0o755); err != nil {
-		return err
 	}
 	s, err := lab.UpDisks(c.Context(), o)
 	if err != nil {

@@ -33,3 +33,13 @@ func TestEveryOfferIsKnown(t *testing.T) {
 		}
 	}
 }
+
+// TestPackages: a server with artifacts lists no packages, because `lab install` cannot know which of the two is
+// missing. The lab itself knows the packages that fetch and run artifacts.
+func TestPackages(t *testing.T) {
+	for _, d := range Registry() {
+		if s := d.Server; s != nil && len(s.Artifacts) > 0 && len(s.Packages) > 0 {
+			t.Errorf("%s lists artifacts and the packages %v", d.Scheme, s.Packages)
+		}
+	}
+}

@@ -32,7 +32,6 @@ var program = launch.Artifact{
 // server describes to the lab how to start Cassandra.
 func server() *launch.Server {
 	return &launch.Server{
-		Packages:    []string{"default-jre-headless", "maven"},
 		Artifacts:   []launch.Artifact{program},
 		Nodes:       []int{1, 2, 3},
 		SharedPorts: []string{"storage", "cql"},

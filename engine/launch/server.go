@@ -17,7 +17,7 @@ import (
 // runs them and keeps their processes. The lab never uses a cluster or a service that a
 // package creates.
 type Server struct {
-	Packages         []string       // of Debian and Ubuntu
+	Packages         []string       // of Debian and Ubuntu, without those that fetch and run Artifacts: the lab knows them
 	Artifacts        []Artifact     // of a language registry
 	User             string         // the server's account if Barograph runs as root; "" = Barograph's own account
 	Nodes            []int          // possible numbers of nodes: 1, or 1 and 3
@@ -185,7 +185,7 @@ func (n *Node) Address(port string) string {
 // Command is a program to run.
 type Command struct {
 	Args []string // the program and its arguments
-	Env  []string // NAME=value, in addition to Barograph's PATH; no other variable is passed on
+	Env  []string // NAME=value, in addition to HOME, PATH and a few other variables that the lab sets or passes on
 }
 
 // Store is a bucket of an object store that speaks S3. Its addresses are

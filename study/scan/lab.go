@@ -116,9 +116,6 @@ func (s *Servers) runScan(ctx context.Context, o Options, into *run.Folder) erro
 			Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err), Cure: "barograph lab install --yes " + d.Scheme,
 		}
 	}
-	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
-		return err
-	}
 	if err := lab.Sweep(s.Dir); err != nil { // servers that killed runs left behind
 		return err
 	}

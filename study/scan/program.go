@@ -456,6 +456,9 @@ func (p *Program) describeDisks(ctx context.Context, result *run.Run) ([]string,
 			limited++
 			d.Limit, d.Rate = throttled.Limits.ReadMBps*1e6, throttled.Measured.ReadMBps*1e6
 			d.RateMethod = "measured by barograph lab disks; limits: " + throttled.Limits.String()
+			if d.Rate == 0 {
+				d.RateMethod = "not " + d.RateMethod
+			}
 		}
 		if p.MeasureDisks {
 			if d.Rate, d.RateMethod, err = rates.read(ctx, path); err != nil {

@@ -201,6 +201,10 @@ func (req *ForecastRequest) rates(ctx context.Context) (mbps []float64, how []st
 			return nil, nil, fault.Misuse("--paths "+path, "is not a disk of barograph lab disks, so its rate is unknown",
 				"add --measure-disks")
 		}
+		if d.Measured.ReadMBps == 0 {
+			return nil, nil, fault.Misuse("--paths "+path, "was not measured after the last mount, so its rate is unknown",
+				"run the same `barograph lab disks` again, or add --measure-disks")
+		}
 		mbps, how = append(mbps, d.Measured.ReadMBps), append(how, path+": measured by barograph lab disks")
 	}
 	return mbps, how, nil
