@@ -338,7 +338,7 @@ func (x *posting) write(ctx context.Context, tx pgx.Tx, products []*Product) err
 // writeValues writes rows into a table of values. It does not write an unchanged row, so no trigger fires for it.
 func (x *posting) writeValues(ctx context.Context, b *batch, table string, rows []*row) error {
 	l := layoutOf(table)
-	changed, err := b.merge(ctx, table, rows, " FOR UPDATE OF t", x.Tokens.resolve)
+	changed, err := b.merge(ctx, table, rows, " ORDER BY u.n FOR UPDATE OF t", x.Tokens.resolve)
 	if err != nil || len(changed) == 0 {
 		return err
 	}

@@ -1,15 +1,20 @@
 package river_test
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/barograph/barograph/engine/postgres"
 	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/formats/shef"
+	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/river"
 )
 
@@ -65,18 +70,23 @@ func age(t *testing.T, db *pgx.Conn) {
 	}
 }
 
-// postAll posts texts in one transaction, with the texts of the products.
-func postAll(t *testing.T, p river.Poster, texts string) {
+// readAll returns the products of texts, with their texts.
+func readAll(t *testing.T, texts string) (all []*river.Product) {
 	t.Helper()
 	in := river.Input{Options: shef.Options{Now: time.Now()}, KeepText: true}
-	var all []*river.Product
 	if err := in.Read(strings.NewReader(texts), "test", time.Now(), func(p *river.Product) error {
 		all = append(all, p)
 		return nil
 	}); err != nil {
-		t.Fatal(err)
+		t.Error(err)
 	}
-	if _, err := p.Post(t.Context(), all); err != nil {
+	return all
+}
+
+// postAll posts texts in one transaction.
+func postAll(t *testing.T, p river.Poster, texts string) {
+	t.Helper()
+	if _, err := p.Post(t.Context(), readAll(t, texts)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -256,6 +266,51 @@ func TestAnyOrderOfProfiles(t *testing.T) {
 		"SELECT count(*) FROM pairedvalue":                        "15",
 		"SELECT aa_categ, aa_check, value, ts FROM alertalarmval": "ALARM UPPER 65 RZ\nALERT UPPER 55 RZ",
 	})
+}
+
+// TestThreePosters: three posters that post the same products at the same time, each in an order of its own, do not end
+// in a deadlock. The tables are those of one transaction.
+func TestThreePosters(t *testing.T) {
+	db, p := orderTables(t, "threeposters")
+	if _, err := db.Exec(t.Context(), "DROP FUNCTION called CASCADE"); err != nil { // its triggers lock rows in any order
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(5, 5))
+	hour := func() string { return at(-time.Duration(1+r.IntN(3)) * time.Hour) }
+	var texts []string
+	for i := range 60 {
+		var lines []string
+		for range 5 {
+			lines = append(lines,
+				fmt.Sprintf(".A AAA %s/TB %d.0%d/HG %d 'c%d'", hour(), 1+r.IntN(3), 45+r.IntN(30), r.IntN(35), r.IntN(3)),
+				fmt.Sprintf(".A XXX %s/HG %d", hour(), r.IntN(35)), fmt.Sprintf(".A BBB %s/HG %d", hour(), r.IntN(15)))
+		}
+		texts = append(texts, product(-time.Duration(60-i/3)*time.Minute, lines...))
+	}
+	postAll(t, p, strings.Join(texts, ""))
+	want := everything(t, db, "postingtime")
+	emptyTables(t, db)
+	var posters sync.WaitGroup
+	for k := range 3 {
+		url := servers.Lab(t, postgres.Driver(), lab.Options{}).URL() + "?search_path=threeposters"
+		one, err := river.OpenIHFS(t.Context(), url, p.Tokens)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { one.Close() })
+		posters.Go(func() {
+			for i := range texts {
+				if _, err := one.Post(t.Context(), readAll(t, texts[(7*(k+1)*i+11*k)%len(texts)])); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	posters.Wait()
+	postAll(t, p, strings.Join(texts, ""))
+	if got := everything(t, db, "postingtime"); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
 }
 
 // TestAlarmOfProfileStays: a value at another depth does not write the alarm of the profile again.
