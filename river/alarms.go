@@ -4,6 +4,8 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/barograph/barograph/record"
 )
@@ -14,49 +16,114 @@ const alarmColumns = "alarm_upper_limit alert_upper_limit alarm_lower_limit aler
 // alarm is the category and the check of the alarm that a value raises; the zero value is no alarm.
 type alarm struct{ category, check string }
 
-// alarm returns the first alarm of a value, in the order in which AWIPS tests them. A missing value and one out of
-// the gross range raise none.
+// alarms returns all alarms, in the order in which AWIPS tests them, which is that of alarmColumns.
+func alarms() [4]alarm {
+	return [4]alarm{{"ALARM", "UPPER"}, {"ALERT", "UPPER"}, {"ALARM", "LOWER"}, {"ALERT", "LOWER"}}
+}
+
+// alarm returns the first alarm of a value. A missing value and one out of the gross range raise none.
 func (r *reference) alarm(l *limit, value float64) alarm {
 	if l == nil || value == record.NoValue || l.outOfGross(value) {
 		return alarm{}
 	}
-	switch a := l.alarms; {
-	case a[0] != nil && value >= *a[0]:
-		return alarm{"ALARM", "UPPER"}
-	case a[1] != nil && value >= *a[1]:
-		return alarm{"ALERT", "UPPER"}
-	case a[2] != nil && value <= *a[2]:
-		return alarm{"ALARM", "LOWER"}
-	case a[3] != nil && value <= *a[3]:
-		return alarm{"ALERT", "LOWER"}
+	for i, a := range alarms() {
+		bound := l.alarms[i]
+		if bound != nil && (a.check == "UPPER" && value >= *bound || a.check == "LOWER" && value <= *bound) {
+			return a
+		}
 	}
 	return alarm{}
 }
 
-// writeAlarms stores the alarms of rows in alertalarmval. A key has at most one alarm, that of its latest value. It
-// replaces the alarm of an earlier value, and a value without an alarm removes it. The basis time of a forecast is part
-// of its key. The resulting table does not depend on how values are batched.
-func (b *batch) writeAlarms(ctx context.Context, rows []*row) error {
-	const table = "alertalarmval"
-	latest := map[key]*row{}
-	for _, r := range rows {
-		k := r.full
-		k.ref = 0 // alertalarmval has no column ref_value
-		latest[k] = r
+// alarmTable is the table of alarms.
+const alarmTable = "alertalarmval"
+
+// writeAlarms stores the alarms of the rows that have changed. A row has at most one alarm, that of its present value.
+// The values of a profile (pairedvalue) have one alarm together, because alertalarmval has no column ref_value. The
+// resulting table does not depend on how values are batched.
+func (x *posting) writeAlarms(ctx context.Context, b *batch) error {
+	if len(x.alarms["pairedvalue"]) > 0 {
+		// Another poster may change other depths of a profile at the same time. After the lock its transaction has ended.
+		if _, err := b.Exec(ctx, "LOCK TABLE "+b.schema+alarmTable+" IN SHARE ROW EXCLUSIVE MODE"); err != nil {
+			return err
+		}
 	}
-	all := slices.SortedFunc(maps.Values(latest), compareKeys)
-	raised := slices.DeleteFunc(slices.Clone(all), func(r *row) bool { return r.alarm == (alarm{}) })
-	if len(all) == 0 {
+	for _, table := range slices.Sorted(maps.Keys(x.alarms)) {
+		if err := x.writeAlarmsOf(ctx, b, table, x.alarms[table]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeAlarmsOf stores the alarms of changed rows of a table, and removes those of their earlier values.
+func (x *posting) writeAlarmsOf(ctx context.Context, b *batch, table string, changed []*row) (err error) {
+	if len(changed) == 0 {
 		return nil
 	}
-	keys := newLayout(forecastKey, "").names
-	names := append(slices.Clone(keys), "aa_categ", "aa_check")
-	text := "DELETE FROM " + b.schema + table + " t USING " + b.unnest(names, "", "") +
-		" WHERE " + match(keys) + " AND (t.aa_categ, t.aa_check) <> (u.aa_categ, u.aa_check)"
-	if _, err := b.Exec(ctx, text, b.args(names, all)...); err != nil || len(raised) == 0 {
+	if table == "pairedvalue" {
+		if changed, err = x.profileAlarms(ctx, b, changed); err != nil {
+			return err
+		}
+	}
+	l := layoutOf(alarmTable)
+	names := l.names[:l.keys]
+	text := "DELETE FROM " + b.schema + alarmTable + " t USING " + b.unnest(names, "", "") + " WHERE " +
+		match(alarmKey(table)) + " AND (t." + strings.Join(names, ", t.") + ") <> (u." + strings.Join(names, ", u.") + ")"
+	if _, err := b.Exec(ctx, text, b.args(names, changed)...); err != nil {
 		return err
 	}
-	l := layoutOf(table)
-	_, err := b.Exec(ctx, b.insert(table, l)+l.onConflict(), b.args(l.names, raised)...)
+	raised := slices.DeleteFunc(slices.Clone(changed), func(r *row) bool { return r.alarm == (alarm{}) })
+	if len(raised) == 0 {
+		return nil
+	}
+	_, err = b.Exec(ctx, b.insert(alarmTable, l)+l.onConflict()+l.ifChanged(alarmTable), b.args(l.names, raised)...)
 	return err
+}
+
+// alarmKey returns the columns of alertalarmval that identify a row of a table of values. For a reading they are not all
+// of the key of alertalarmval: its basis time and probability may differ from those of the value that it replaces.
+func alarmKey(table string) []string {
+	l := layoutOf(table)
+	names := []string{"pe"}
+	for _, name := range l.names[:l.keys] {
+		switch name {
+		case "pe", "ref_value":
+		case "obstime":
+			names = append(names, "validtime")
+		default:
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// profileAlarms returns a row for each profile of changed rows of pairedvalue: the stored value whose alarm is the first
+// in the order of alarms, and of several such values the one with the smallest depth.
+func (x *posting) profileAlarms(ctx context.Context, b *batch, changed []*row) ([]*row, error) {
+	profiles := map[key]bool{}
+	var first []*row // of each profile
+	for _, r := range changed {
+		k := r.key
+		if k.ref = 0; !profiles[k] {
+			profiles[k] = true
+			first = append(first, r)
+		}
+	}
+	places := map[alarm]int{}
+	for i, a := range alarms() {
+		places[a] = i - len(alarms()) // below 0, the place of no alarm
+	}
+	out := make([]*row, len(first))
+	names := newLayout(forecastKey, "").names
+	err := b.readStored(ctx, "pairedvalue", names, first, " ORDER BY u.n, t.ref_value", func(i int, r *row) {
+		r.alarm = x.ref.alarm(x.ref.limitOf(r.full.series, time.Unix(r.full.at, 0).UTC()), r.value)
+		if r.qual == 0 { // a row of another program
+			r.qual = 'Z'
+		}
+		if out[i] == nil || places[r.alarm] < places[out[i].alarm] {
+			out[i] = r
+		}
+	})
+	return out, err
 }

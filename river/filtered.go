@@ -86,7 +86,6 @@ type FilteredFinder struct {
 
 // NewFilteredFinder returns a finder without products.
 func (p *IHFS) NewFilteredFinder() *FilteredFinder {
-	p.Tokens.LearnIngest = false // otherwise judge would admit every series
 	return &FilteredFinder{p, map[series]*FilteredSeries{}}
 }
 
@@ -133,7 +132,7 @@ func (x *FilteredFinder) newFiltered(s series, fate Fate) *FilteredSeries {
 			"WHERE lid = %s AND pe = '%s' AND dur = %d AND ts = '%s' AND extremum = '%s'; ",
 			quote(f.Lid), f.PE, f.Duration, f.TypeSource, f.Extremum)
 	}
-	if !inFilter {
+	if !inFilter && !x.db.Tokens.LearnIngest { // otherwise the poster inserts the row
 		f.Cure += "INSERT INTO " + ingestRow(s) + "; "
 	}
 	f.Cure = strings.TrimSpace(f.Cure)

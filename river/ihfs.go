@@ -260,17 +260,22 @@ type row struct {
 	revised bool
 	product string
 	issued  int64
-	comment string
+	comment string // for commentvalue; a row of a table of values has none
 	alarm   alarm
 
 	fate *Fate    // where the outcome of its value is reported
 	from *Product // nil = the row was read from the database
 }
 
-// isSame compares all stored columns of a value except the posting time.
+// isSame compares all columns of two rows of a key except the posting time.
 func (r *row) isSame(o *row) bool {
-	return r.value == o.value && r.qual == o.qual && r.code == o.code && r.revised == o.revised &&
-		r.product == o.product && r.issued == o.issued
+	return r.full.at == o.full.at && r.value == o.value && r.qual == o.qual && r.code == o.code &&
+		r.revised == o.revised && r.product == o.product && r.issued == o.issued && r.comment == o.comment
+}
+
+// hasValueOf compares only what a message contains.
+func (r *row) hasValueOf(o *row) bool {
+	return r.full.at == o.full.at && r.value == o.value && r.qual == o.qual && r.revised == o.revised && r.comment == o.comment
 }
 
 // posting is a transaction's rows, by table, in the order of their values.
@@ -278,13 +283,13 @@ type posting struct {
 	*IHFS
 	now      time.Time
 	tables   map[string][]*row
-	latest   []*row   // for latestobsvalue
-	rejected []*row   // for rejecteddata
-	unknown  []*row   // for unkstn and unkstnvalue
-	alarms   []*row   // rows that changed a table of values; each may raise or remove an alarm
-	comments []*row   // for commentvalue
-	links    []*row   // for productlink
-	learned  []series // series to be added to the ingest filter
+	alarms   map[string][]*row // by table, rows that changed it; each may raise or remove an alarm
+	latest   []*row            // for latestobsvalue
+	rejected []*row            // for rejecteddata
+	unknown  []*row            // for unkstn and unkstnvalue
+	comments []*row            // for commentvalue
+	links    []*row            // for productlink
+	learned  []series          // series to be added to the ingest filter
 }
 
 // Post posts products in one transaction.
@@ -292,7 +297,7 @@ func (p *IHFS) Post(ctx context.Context, products []*Product) ([]Tally, error) {
 	if err := p.connect(ctx); err != nil {
 		return nil, err
 	}
-	x := &posting{IHFS: p, now: time.Now(), tables: map[string][]*row{}}
+	x := &posting{IHFS: p, now: time.Now(), tables: map[string][]*row{}, alarms: map[string][]*row{}}
 	fates := make([][]Fate, len(products))
 	for i, product := range products {
 		fates[i] = make([]Fate, len(product.Values))
@@ -369,7 +374,9 @@ func (x *posting) judge(p *Product, g *record.Gauge, fate *Fate) Fate {
 		x.latest = append(x.latest, r)
 	}
 	if r.comment != "" {
-		x.comments = append(x.comments, r)
+		commented := *r
+		x.comments = append(x.comments, &commented)
+		r.comment = "" // only commentvalue has the comment
 	}
 	if bad && !t.KeepBad && k != contingency {
 		x.rejected = append(x.rejected, r)
@@ -425,21 +432,57 @@ func (x *posting) newRow(p *Product, g *record.Gauge, fate *Fate) *row {
 	return r
 }
 
-// resolve returns the fate of a value if there is a stored row with its key.
+// resolve returns the fate of a value if there is a stored row with its key. A value that a later product repeats is
+// Updated: if the row kept the earlier product, a product between the two could replace the value when it arrives late.
+// A product without a heading has no time of issue of its own, so a repeated value is Unchanged.
 func (t *Tokens) resolve(stored, r *row) Fate {
 	sameProduct := stored.from != nil && stored.from == r.from // the later value of a product is the newer one
-	switch rule := t.Policy.Rule(r.revised); {
-	case stored.isSame(r):
+	rule := t.Policy.Rule(r.revised)
+	hasNewComment := rule == posts.Differ && stored.comment != r.comment
+	switch {
+	case stored.isSame(r), r.product == noHeading && stored.hasValueOf(r):
 		return Unchanged
-	case !sameProduct && t.Policy.UsesOrigin() && t.Policy.Precedes(r.origin(), stored.origin()):
+	case !sameProduct && t.precedes(r, stored):
 		return Kept // a late or repeated product does not overwrite one that was issued later
-	case !rule.Writes(stored.value, r.value):
-		if stored.value == r.value {
-			return Unchanged
-		}
+	case rule.Writes(stored.value, r.value) || hasNewComment:
+		return Updated
+	case stored.value == r.value:
+		return Unchanged
+	}
+	return Kept
+}
+
+// precedes reports whether the policy prefers row b to row a of the same key, whichever arrives first.
+func (t *Tokens) precedes(a, b *row) bool {
+	switch {
+	case !t.Policy.UsesOrigin():
+		return false
+	case t.Policy.Precedes(a.origin(), b.origin()):
+		return true
+	}
+	return a.comment < b.comment && !t.Policy.Precedes(b.origin(), a.origin())
+}
+
+// resolveLatest is resolve for latestobsvalue, which has the last observation of each series.
+func (t *Tokens) resolveLatest(stored, r *row) Fate {
+	switch {
+	case r.full.at > stored.full.at:
+		return Updated
+	case r.full.at < stored.full.at:
 		return Kept
-	case stored.value == r.value && stored.qual == r.qual && stored.revised == r.revised && stored.issued != r.issued:
-		return Unchanged // the same value in another product
+	}
+	return t.resolve(stored, r)
+}
+
+// resolveUnknown is resolve for unkstn and unkstnvalue. There the last product decides, with any policy, because forecasts
+// of all basis times share a row.
+func resolveUnknown(stored, r *row) Fate {
+	sameProduct := stored.from != nil && stored.from == r.from
+	switch {
+	case stored.isSame(r), r.product == noHeading && stored.hasValueOf(r):
+		return Unchanged
+	case !sameProduct && posts.IfDifferent.Precedes(r.origin(), stored.origin()):
+		return Kept
 	}
 	return Updated
 }

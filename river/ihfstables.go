@@ -162,6 +162,8 @@ func newLayout(keys, rest string) layout {
 	return layout{strings.Fields(keys + rest), len(strings.Fields(keys))}
 }
 
+func (l layout) has(name string) bool { return slices.Contains(l.names, name) }
+
 // layoutOf returns the layout of a table, which is that in a dump of a real IHFS (hd_ob83krf).
 func layoutOf(table string) layout {
 	switch table {
@@ -292,8 +294,8 @@ func (x *posting) write(ctx context.Context, tx pgx.Tx, products []*Product) err
 			return fmt.Errorf("table %s: %w", name, err)
 		}
 	}
-	if err := b.writeAlarms(ctx, x.alarms); err != nil {
-		return fmt.Errorf("table alertalarmval: %w", err)
+	if err := x.writeAlarms(ctx, b); err != nil {
+		return fmt.Errorf("table %s: %w", alarmTable, err)
 	}
 	if x.Tokens.MaxForecast {
 		if err := x.riverStatus(ctx, b); err != nil {
@@ -310,109 +312,120 @@ func (x *posting) write(ctx context.Context, tx pgx.Tx, products []*Product) err
 			return fmt.Errorf("table textproduct: %w", err)
 		}
 	}
-	const notOlder = "u.producttime >= t.producttime"
-	const newer = "t.obstime IS NULL OR u.obstime > t.obstime" +
-		" OR u.obstime = t.obstime AND (u.value IS DISTINCT FROM t.value AND " + notOlder + ")"
-	const differs = "(t.value, t.shef_comment) IS DISTINCT FROM (u.value, u.shef_comment) AND " + notOlder
 	for _, secondary := range []struct {
-		table, when string
-		rows        []*row
-		enabled     bool
+		table   string
+		rows    []*row
+		enabled bool
+		resolve func(stored, r *row) Fate // nil = the table has a row for each value and product
 	}{
-		{"latestobsvalue", newer, x.latest, true},
-		{"commentvalue", differs, x.comments, true},
-		{"unkstn", "u.producttime > t.producttime", x.unknown, x.Tokens.Unknown != "NONE"},
-		{
-			"unkstnvalue", "u.value IS DISTINCT FROM t.value AND " + notOlder,
-			x.unknown, x.Tokens.Unknown == "IDS_AND_DATA",
-		},
-		{"rejecteddata", "", x.rejected, true},
-		{"productlink", "", x.links, true},
+		{"latestobsvalue", x.latest, true, x.Tokens.resolveLatest},
+		{"commentvalue", x.comments, true, x.Tokens.resolve},
+		{"unkstn", x.unknown, x.Tokens.Unknown != "NONE", resolveUnknown},
+		{"unkstnvalue", x.unknown, x.Tokens.Unknown == "IDS_AND_DATA", resolveUnknown},
+		{"rejecteddata", x.rejected, true, nil},
+		{"productlink", x.links, true, nil},
 	} {
 		if len(secondary.rows) == 0 || !secondary.enabled {
 			continue
 		}
-		if err := b.writeSecondary(ctx, secondary.table, secondary.when, secondary.rows); err != nil {
+		if err := b.writeSecondary(ctx, secondary.table, secondary.rows, secondary.resolve); err != nil {
 			return fmt.Errorf("table %s: %w", secondary.table, err)
 		}
 	}
 	return nil
 }
 
-// writeValues writes rows into a table of values. It reads and locks the stored rows, applies each value in turn, and
-// writes the rows that have changed at the end. It does not write an unchanged row, so no trigger fires for it.
+// writeValues writes rows into a table of values. It does not write an unchanged row, so no trigger fires for it.
 func (x *posting) writeValues(ctx context.Context, b *batch, table string, rows []*row) error {
 	l := layoutOf(table)
-	first := make(map[key]*row, len(rows))
-	var keys []*row
-	for _, r := range rows {
-		if first[r.key] == nil {
-			first[r.key] = r
-			keys = append(keys, r)
-		}
-	}
-	slices.SortFunc(keys, compareKeys)
-	stored, err := b.readStored(ctx, table, l, keys)
-	if err != nil {
+	changed, err := b.merge(ctx, table, rows, " ORDER BY u.n FOR UPDATE OF t", x.Tokens.resolve)
+	if err != nil || len(changed) == 0 {
 		return err
 	}
-	states := make(map[key]*keyState, len(keys))
-	for i, k := range keys {
-		states[k.key] = &keyState{final: stored[i]}
-	}
-	for _, r := range rows {
-		*r.fate = states[r.key].apply(&x.Tokens, r)
-	}
-	var changed []*row
-	unchanged := map[key]bool{}
-	for i, k := range keys {
-		if r := states[k.key].final; stored[i] == nil || !stored[i].isSame(r) {
-			changed = append(changed, r)
-		} else {
-			unchanged[k.key] = true
-		}
-	}
-	for _, r := range rows { // the last of two values of one key in a repeated product is that of the stored row
-		if *r.fate == Updated && unchanged[r.key] {
-			*r.fate = Unchanged
-		}
-	}
-	if len(changed) == 0 {
-		return nil
-	}
-	if x.Tokens.Alarm && table != "contingencyvalue" {
-		x.alarms = append(x.alarms, changed...)
+	if x.Tokens.Alarm {
+		isContingency := func(r *row) bool { return r.full.ts[0] == 'C' }
+		x.alarms[table] = slices.DeleteFunc(slices.Clone(changed), isContingency)
 	}
 	_, err = b.Exec(ctx, b.insert(table, l)+l.onConflict(), b.args(l.names, changed)...)
 	return err
 }
 
+// merge reads the stored rows of a table, applies each row in turn, and sets the fates of the rows. It returns the rows
+// that are to be written, sorted by their keys: those that are new or differ from the stored ones. tail ends the query of
+// the stored rows.
+func (b *batch) merge(
+	ctx context.Context, table string, rows []*row, tail string, resolve func(stored, r *row) Fate,
+) (changed []*row, err error) {
+	l := layoutOf(table)
+	states := make(map[key]*keyState, len(rows))
+	var keys []*row
+	for _, r := range rows {
+		if states[r.key] == nil {
+			states[r.key] = &keyState{}
+			keys = append(keys, r)
+		}
+	}
+	slices.SortFunc(keys, compareKeys)
+	if err := b.readStored(ctx, table, l.names[:l.keys], keys, tail, func(i int, r *row) {
+		// A secondary table without a declared key may have two rows of another program.
+		if s := states[keys[i].key]; s.stored == nil || resolve(s.stored, r) == Updated {
+			s.stored, s.final = r, r
+		}
+	}); err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
+		*r.fate = states[r.key].apply(resolve, r)
+	}
+	for _, k := range keys {
+		if s := states[k.key]; !s.isUnchanged() {
+			changed = append(changed, s.final)
+		}
+	}
+	for _, r := range rows { // the last of two values of one key in a repeated product is that of the stored row
+		if *r.fate == Updated && states[r.key].isUnchanged() {
+			*r.fate = Unchanged
+		}
+	}
+	return changed, nil
+}
+
 // keyState is the state of one key while values are applied to it. The values of one product are applied to each other,
 // in their order. The result is applied to the row before the product.
 type keyState struct {
+	stored    *row // the row in the table; nil = no row
 	before    *row // the row before the product; nil = no row
 	ofProduct *row // the row that results from the values of the product so far; nil = no value yet
 	final     *row // the row that is to be stored; nil = no row yet
 }
 
+func (s *keyState) isUnchanged() bool { return s.stored != nil && s.stored.isSame(s.final) }
+
 // apply applies a value and returns its fate.
-func (s *keyState) apply(t *Tokens, r *row) Fate {
+func (s *keyState) apply(resolve func(stored, r *row) Fate, r *row) Fate {
 	if s.ofProduct == nil || s.ofProduct.from != r.from {
 		s.before, s.ofProduct = s.final, nil
 	}
 	if s.ofProduct != nil {
-		if fate := t.resolve(s.ofProduct, r); fate != Updated {
+		if fate := resolve(s.ofProduct, r); fate != Updated {
 			return fate
 		}
 	}
 	s.ofProduct, s.final = r, r
 	fate := Inserted
 	if s.before != nil {
-		if fate = t.resolve(s.before, r); fate != Updated {
+		if fate = resolve(s.before, r); fate != Updated {
 			s.final = s.before
 		}
 	}
 	return fate
+}
+
+// ifChanged ends an onConflict clause, so that it does not write a row of which only the posting time is new.
+func (l layout) ifChanged(table string) string {
+	rest := slices.DeleteFunc(slices.Clone(l.names[l.keys:]), func(name string) bool { return name == "postingtime" })
+	return " WHERE (" + table + "." + strings.Join(rest, ", "+table+".") + ") IS DISTINCT FROM (EXCLUDED." +
+		strings.Join(rest, ", EXCLUDED.") + ")"
 }
 
 // onConflict returns the ON CONFLICT clause that replaces a row of the same key.
@@ -424,103 +437,57 @@ func (l layout) onConflict() string {
 	return " ON CONFLICT (" + strings.Join(l.names[:l.keys], ", ") + ") DO UPDATE SET " + strings.Join(set, ", ")
 }
 
-// readStored reads and locks the rows of keys; nil = no row.
-func (b *batch) readStored(ctx context.Context, table string, l layout, keys []*row) ([]*row, error) {
-	out := make([]*row, len(keys))
-	names := l.names[:l.keys]
-	query := "SELECT u.n, coalesce(t.value, " + fmt.Sprint(record.NoValue) + "), coalesce(t.shef_qual_code, ''), " +
-		"coalesce(t.quality_code, 0), coalesce(t.revision, 0), coalesce(t.product_id, ''), " +
-		"coalesce(t.producttime, '1970-01-01') FROM " + b.unnest(names, " WITH ORDINALITY", ", n") +
-		" JOIN " + b.schema + table + " t ON " + match(names) + " FOR UPDATE OF t"
+// readStored calls each with the stored rows of keys, whose columns are names; i is the index of the key. tail ends the
+// query.
+func (b *batch) readStored(
+	ctx context.Context, table string, names []string, keys []*row, tail string, each func(i int, r *row),
+) error {
+	l := layoutOf(table)
+	query := "SELECT u.n"
+	for _, c := range []struct{ name, otherwise string }{
+		{"value", fmt.Sprint(record.NoValue) + "::double precision"},
+		{"shef_qual_code", "''"},
+		{"quality_code", "0"},
+		{"revision", "0::smallint"},
+		{"product_id", "''"},
+		{"producttime", "timestamp '1970-01-01'"},
+		{"shef_comment", "''"},
+	} {
+		if l.has(c.name) {
+			c.otherwise = "coalesce(t." + c.name + ", " + c.otherwise + ")"
+		}
+		query += ", " + c.otherwise
+	}
+	if slices.Index(l.names, "obstime") >= l.keys { // latestobsvalue
+		query += ", coalesce(t.obstime, '0001-01-01')"
+	} else {
+		query += ", NULL::timestamp" // the key has the time
+	}
+	query += " FROM " + b.unnest(names, " WITH ORDINALITY", ", n") + " JOIN " + b.schema + table + " t ON " + match(names) + tail
 	q, err := b.Query(ctx, query, b.args(names, keys)...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var n int64
 	var qual string
 	var revision int16
 	var issued time.Time
+	var at *time.Time
 	var r row
-	_, err = pgx.ForEachRow(q, []any{&n, &r.value, &qual, &r.code, &revision, &r.product, &issued}, func() error {
+	into := []any{&n, &r.value, &qual, &r.code, &revision, &r.product, &issued, &r.comment, &at}
+	_, err = pgx.ForEachRow(q, into, func() error {
 		found := r
-		found.revised, found.issued = revision != 0, issued.Unix()
+		found.full, found.revised, found.issued = keys[n-1].full, revision != 0, issued.Unix()
 		if qual != "" {
 			found.qual = qual[0]
 		}
-		out[n-1] = &found
+		if at != nil {
+			found.full.at = at.Unix()
+		}
+		each(int(n-1), &found)
 		return nil
 	})
-	return out, err
-}
-
-// writeSecondary writes rows into a secondary table, for which the database may declare no key. It writes the last row
-// of each key if the key is new, or if the condition when is true. If when is "", the table has one row for each key
-// and product.
-func (b *batch) writeSecondary(ctx context.Context, table, when string, rows []*row) error {
-	l := layoutOf(table)
-	keys := l.names[:l.keys]
-	if when == "" { // a product that is posted again has another posting time
-		isPostingTime := func(s string) bool { return s == "postingtime" }
-		keys = slices.DeleteFunc(append(slices.Clone(keys), "product_id", "producttime"), isPostingTime)
-	}
-	type productKey struct {
-		key
-		product string
-		issued  int64
-	}
-	last := map[productKey]*row{}
-	for _, r := range rows {
-		k := productKey{key: l.key(r.full)}
-		if when == "" {
-			k.product, k.issued = r.product, r.issued
-		}
-		old := last[k]
-		if old == nil || old.full.at < r.full.at || old.full.at == r.full.at && old.issued <= r.issued {
-			last[k] = r
-		}
-	}
-	rows = slices.Collect(maps.Values(last))
-	slices.SortFunc(rows, compareKeys)
-	if _, err := b.Exec(ctx, "LOCK TABLE "+b.schema+table+" IN SHARE ROW EXCLUSIVE MODE"); err != nil {
-		return err
-	}
-	args := b.args(l.names, rows)
-	from := b.unnest(l.names, "", "")
-	if when != "" {
-		var set []string
-		for _, name := range l.names[l.keys:] {
-			set = append(set, name+" = u."+name)
-		}
-		update := "UPDATE " + b.schema + table + " t SET " + strings.Join(set, ", ") + " FROM " + from +
-			" WHERE " + match(keys) + " AND (" + when + ")"
-		if _, err := b.Exec(ctx, update, args...); err != nil {
-			return err
-		}
-	}
-	text := b.insert(table, l)
-	if when == "" {
-		text = b.insertPosted(table, l)
-	}
-	_, err := b.Exec(ctx, text+" WHERE NOT EXISTS (SELECT FROM "+b.schema+table+" t WHERE "+match(keys)+")", args...)
 	return err
-}
-
-// insertPosted returns the start of an INSERT into a locked table whose key ends with the posting time. Rows that do
-// not differ in the rest of their key get the next free microseconds.
-func (b *batch) insertPosted(table string, l layout) string {
-	isPostingTime := func(name string) bool { return name == "postingtime" }
-	rest := slices.DeleteFunc(slices.Clone(l.names[:l.keys]), isPostingTime)
-	afterStored := "(SELECT max(t.postingtime) + interval '1 microsecond' FROM " + b.schema + table + " t WHERE " +
-		match(rest) + ")"
-	number := "row_number() OVER (PARTITION BY u." + strings.Join(rest, ", u.") + " ORDER BY u.n)"
-	values := slices.Clone(l.names)
-	for i, name := range values {
-		if values[i] = "u." + name; isPostingTime(name) {
-			values[i] = "greatest(u.postingtime, " + afterStored + ") + (" + number + " - 1) * interval '1 microsecond'"
-		}
-	}
-	return "INSERT INTO " + b.schema + table + " (" + strings.Join(l.names, ", ") + ") SELECT " +
-		strings.Join(values, ", ") + " FROM " + b.unnest(l.names, " WITH ORDINALITY", ", n")
 }
 
 // match returns the condition that the columns of t and u are equal.

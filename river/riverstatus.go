@@ -48,7 +48,7 @@ func (x *posting) highestForecasts(ctx context.Context, b *batch, table string, 
 		"coalesce(s.use_latest_fcst = 'T', false) FROM " + b.unnest(names, "", "") +
 		" JOIN " + b.schema + table + " f USING (lid, pe) LEFT JOIN " + b.schema + "riverstat s ON s.lid = f.lid" +
 		" WHERE f.validtime >= $3 AND f.basistime >= $4 AND f.probability < 0 AND f.value <> $5 AND f.quality_code >= $6" +
-		" ORDER BY f.lid, f.pe, f.ts, f.validtime"
+		" ORDER BY f.lid, f.pe, f.ts, f.validtime, f.dur, f.extremum, f.probability"
 	oldestBasis := x.now.UTC().Add(-x.Tokens.OldestBasis)
 	q, err := b.Query(ctx, query, append(b.args(names, rows), x.now.UTC(), oldestBasis, record.NoValue, badBelow)...)
 	if err != nil {
@@ -136,8 +136,7 @@ func (b *batch) writeRiverStatus(ctx context.Context, touched, highest []*row) e
 	}
 	l := layoutOf("riverstatus")
 	write := b.insert("riverstatus", l) + l.onConflict() +
-		" WHERE (riverstatus.validtime, riverstatus.basistime, riverstatus.value)" +
-		" IS DISTINCT FROM (EXCLUDED.validtime, EXCLUDED.basistime, EXCLUDED.value)"
+		l.ifChanged("riverstatus")
 	_, err = b.Exec(ctx, write, b.args(l.names, highest)...)
 	return err
 }

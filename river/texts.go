@@ -10,8 +10,9 @@ import (
 )
 
 // writeTexts stores the texts of products in textproduct (shef_storetext). It keeps the latest versions of each
-// product, as many as purgeproduct specifies. As in AWIPS, a product without a row in purgeproduct gets one with 0
-// versions, which an administrator may raise. writeTexts stores no text twice.
+// product, as many as purgeproduct specifies; of several texts of one time, the last in alphabetical order. As in AWIPS,
+// a product without a row in purgeproduct gets one with 0 versions, which an administrator may raise. writeTexts stores
+// no text twice, and none that is older than the versions to be kept.
 func (x *posting) writeTexts(ctx context.Context, b *batch, products []*Product) error {
 	var ids []string
 	var texts []*Product
@@ -41,13 +42,16 @@ func (x *posting) writeTexts(ctx context.Context, b *batch, products []*Product)
 				greatest($3::timestamp, (
 					SELECT max(postingtime) + interval '1 microsecond' FROM `+stored+` WHERE product_id = $1 AND producttime = $2)),
 				$4::varchar, $5::text
-			WHERE EXISTS (SELECT FROM `+purge+` WHERE product_id = $1 AND num_versions > 0)
+			WHERE EXISTS (SELECT FROM `+purge+` WHERE product_id = $1 AND num_versions > (
+					SELECT count(*) FROM `+stored+` t
+					WHERE t.product_id = $1 AND (t.producttime, t.product COLLATE "C") > ($2::timestamp, $5::text)))
 				AND NOT EXISTS (SELECT FROM `+stored+` WHERE product_id = $1 AND producttime = $2 AND product = $5)`,
 			p.ID, p.Issued, posted, productType(p.ID), cleanText(p.Text))
 	}
 	rows.Queue(`DELETE FROM `+stored+` t USING (
 			SELECT o.product_id, o.producttime, o.postingtime,
-				row_number() OVER (PARTITION BY o.product_id ORDER BY o.producttime DESC, o.postingtime DESC) version
+				row_number() OVER (PARTITION BY o.product_id
+					ORDER BY o.producttime DESC, o.product COLLATE "C" DESC, o.postingtime DESC) version
 			FROM `+stored+` o WHERE o.product_id = ANY($1)) v
 		JOIN `+purge+` p ON p.product_id = v.product_id
 		WHERE (t.product_id, t.producttime, t.postingtime) = (v.product_id, v.producttime, v.postingtime)

@@ -89,7 +89,7 @@ func (e *env) agent(ctx context.Context, listen, cert, key string) error {
 		err = server.Serve(listener)
 	}
 	if errors.Is(err, http.ErrServerClosed) {
-		return context.Cause(ctx)
+		return nil // the signal ends a service as intended
 	}
 	return err
 }

@@ -72,6 +72,23 @@ func agent(t *testing.T, args ...string) (at string, end func()) {
 	return output.waitFor(t, `agent: (\S+)`), end
 }
 
+// TestAgentStops: a signal ends an agent with status 0, like every service.
+func TestAgentStops(t *testing.T) {
+	t.Setenv(envToken, testToken)
+	ctx, stop := context.WithCancel(t.Context())
+	var output shared
+	done := make(chan int, 1)
+	go func() {
+		args := []string{"agent", "--listen", "127.0.0.1:0"}
+		done <- execute(ctx, &env{args: args, stdin: strings.NewReader(""), stdout: &output, stderr: &output, engines: all.Registry()})
+	}()
+	output.waitFor(t, `agent: (\S+)`)
+	stop()
+	if status := <-done; status != 0 || strings.Count(output.String(), "\n") != 1 {
+		t.Errorf("status %d: %s", status, output.String())
+	}
+}
+
 // TestAgents: two agents run one workload; the result is one run of all operations.
 func TestAgents(t *testing.T) {
 	t.Setenv(envToken, testToken)

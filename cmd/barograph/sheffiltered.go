@@ -20,7 +20,8 @@ func newShefFiltered(e *env) *cobra.Command {
 		Use:   "filtered [URL] FILES…",
 		Short: "List the series that an IHFS filters out, with the SQL that admits each",
 		Long: `Filtered lists each series (lid, pe, dur, ts, extremum) of FILES whose values an IHFS does not post: unknown (it does not
-have the station), inactive (the station is not posted), or filtered (ingestfilter has it off or does not have it). Each
+have the station), inactive (the station is not posted), or filtered (ingestfilter has it off or does not have it). If the
+token shef_load_ingest of --apps-defaults is ON, a series that only lacks its row is posted, so it is not listed. Each
 line has the number of values, the first and the last one, and the SQL that admits the series (:'NAME' is a variable of psql,
 for a column that the database requires). FILES are SHEF products, such as the folder done/ of a spool. Filtered changes nothing.`,
 		Example: `  barograph shef filtered postgres://awips@dx1:5432/hd_ob8krf /data/shef/done
@@ -37,7 +38,7 @@ for a column that the database requires). FILES are SHEF products, such as the f
 			return p.filtered(c, files)
 		},
 	}
-	c.Flags().StringVar(&p.tokensFile, "apps-defaults", "", "file of tokens (shef_procobs : ON …), as .Apps_defaults_site")
+	c.Flags().StringVar(&p.tokensFile, "apps-defaults", "", "file of tokens (shef_load_ingest : ON …), such as .Apps_defaults_site")
 	p.input.flags(c)
 	return c
 }

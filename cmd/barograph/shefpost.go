@@ -389,6 +389,10 @@ func (p *riverFlags) serve(c *cobra.Command, s *river.Spool, listen string, args
 	}
 	policyNamed := c.Flags().Changed("policy")
 	to, err := p.openWaiting(ctx, policyNamed, len(args) > 0, metrics, hangup, log)
+	if cause := context.Cause(c.Context()); cause != nil && (errors.Is(err, cause) || errors.Is(err, context.Canceled)) {
+		notify("STOPPING=1")
+		return nil // a signal ends a service that waits as it ends one that posts
+	}
 	if err != nil {
 		return err
 	}

@@ -30,6 +30,7 @@ type Agent struct {
 
 // Task is an agent's share of a run.
 type Task struct {
+	Run        string // id of the run, drawn by the client; a start must name it
 	Engine     string // URL of the database
 	Form       Form   // of the table
 	Mix        string // name of the workload
@@ -53,17 +54,25 @@ type Part struct {
 
 // agentRun is an agent's current run.
 type agentRun struct {
+	id     string // of its Task
 	cancel context.CancelFunc
 	ready  chan struct{}  // closed when the run could start
 	start  chan time.Time // the start time; zero = never
-	done   chan Part
+	done   chan struct{}  // closed when the run has ended
+	part   Part           // its result, set before done is closed
+}
+
+// startRequest starts a prepared run.
+type startRequest struct {
+	Run string // id of its Task
+	At  int64  // the start time in ns by the agent's clock; 0 = never
 }
 
 // The agent's paths.
 const (
 	clockPath   = "/clock"   // GET: its time in ns
 	preparePath = "/prepare" // POST a Task; the reply comes when the run could start
-	startPath   = "/start"   // POST the start time in ns by its clock, 0 = never; the reply is a Part, after the run
+	startPath   = "/start"   // POST a startRequest; the reply is a Part, after the run
 )
 
 const (
@@ -98,7 +107,11 @@ func (a *Agent) prepare(w http.ResponseWriter, r *http.Request) {
 	var t Task
 	in := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostTask))
 	in.DisallowUnknownFields()
-	if err := in.Decode(&t); err != nil {
+	err := in.Decode(&t)
+	if err == nil && t.Run == "" {
+		err = errors.New("it has no id")
+	}
+	if err != nil {
 		problem := "this is no task: " + err.Error() + "; use the same version of Barograph on both machines"
 		http.Error(w, problem, http.StatusBadRequest)
 		return
@@ -110,7 +123,8 @@ func (a *Agent) prepare(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
 	p := &agentRun{
-		cancel: cancel, ready: make(chan struct{}), start: make(chan time.Time, 1), done: make(chan Part, 1),
+		id: t.Run, cancel: cancel,
+		ready: make(chan struct{}), start: make(chan time.Time, 1), done: make(chan struct{}),
 	}
 	a.mu.Lock()
 	busy := a.current != nil
@@ -126,19 +140,19 @@ func (a *Agent) prepare(w http.ResponseWriter, r *http.Request) {
 	a.Print("a run of " + t.Mix + " on " + fault.Redact(t.Engine) + " for " + r.RemoteAddr)
 	go func() {
 		defer cancel()
-		part := a.perform(ctx, &t, config, p)
+		p.part = a.perform(ctx, &t, config, p)
 		a.mu.Lock()
 		a.current = nil
 		a.mu.Unlock()
-		p.done <- part
+		close(p.done)
 	}()
 	select {
 	case <-p.ready:
 		time.AfterFunc(startWait, func() { p.begin(time.Time{}) }) // unless the client has started it
 		reply(w, true)
-	case part := <-p.done:
+	case <-p.done:
 		w.WriteHeader(http.StatusUnprocessableEntity)
-		reply(w, part)
+		reply(w, p.part)
 	case <-r.Context().Done():
 		cancel()
 	}
@@ -152,25 +166,26 @@ func (p *agentRun) begin(at time.Time) {
 	}
 }
 
-// start starts the prepared run, and replies with its result.
+// start starts the prepared run, and replies with its result. It refuses a client that did not prepare this run.
 func (a *Agent) start(w http.ResponseWriter, r *http.Request) {
-	var at int64
-	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostTask)).Decode(&at)
+	var s startRequest
+	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostTask)).Decode(&s)
 	a.mu.Lock()
 	p := a.current
 	a.mu.Unlock()
-	if err != nil || p == nil {
-		http.Error(w, "nothing is prepared", http.StatusConflict)
+	if err != nil || p == nil || p.id != s.Run {
+		const problem = "the agent has no such run: it was not prepared, or not started within a minute"
+		http.Error(w, problem, http.StatusConflict)
 		return
 	}
 	when := time.Time{}
-	if at != 0 {
-		when = time.Unix(0, at)
+	if s.At != 0 {
+		when = time.Unix(0, s.At)
 	}
 	p.begin(when)
 	select {
-	case part := <-p.done:
-		reply(w, part)
+	case <-p.done:
+		reply(w, p.part)
 	case <-r.Context().Done(): // the client was interrupted
 		p.cancel()
 	}

@@ -3,6 +3,7 @@ package ycsb
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
@@ -27,8 +28,12 @@ type Agents struct {
 	TLS       *tls.Config // nil = no encryption, which only an agent on loopback accepts
 }
 
-// startsIn is the time between sending the start time to the agents and the start. It must reach all of them before.
-const startsIn = 500 * time.Millisecond
+const (
+	// startsIn is the time between sending the start time to the agents and the start. It must reach all of them before.
+	startsIn = 500 * time.Millisecond
+	// releaseWait is the longest time for which Run waits for agents to end runs that it does not start.
+	releaseWait = 5 * time.Second
+)
 
 // Check refuses agents that would receive the token and the URL unencrypted.
 func (a *Agents) Check() error {
@@ -57,6 +62,7 @@ type peer struct {
 	address string
 	client  *http.Client
 	ahead   time.Duration // its clock minus the clock of this machine
+	hasTask bool          // the task was sent, so the agent may have prepared the run
 }
 
 // Run lets all agents run a workload at the same time, each with its share of the operations, the
@@ -70,12 +76,14 @@ func (a *Agents) Run(ctx context.Context, task Task, since time.Time) (run.Sampl
 	for i, at := range a.Addresses {
 		all[i] = &peer{Agents: a, address: at, client: &http.Client{Transport: transport}}
 	}
+	task.Run = rand.Text()
 	prepare := func(ctx context.Context, i int, p *peer) error {
 		mine := task
 		mine.Shard = Shard{int64(i), int64(len(all))}
 		if err := p.readClock(ctx); err != nil {
 			return err
 		}
+		p.hasTask = true
 		return p.ask(ctx, preparePath, mine, nil)
 	}
 	var err error
@@ -87,21 +95,31 @@ func (a *Agents) Run(ctx context.Context, task Task, since time.Time) (run.Sampl
 		err = together(ctx, all, prepare)
 	}
 	if err != nil {
-		_ = together(context.WithoutCancel(ctx), all, func(ctx context.Context, _ int, p *peer) error {
-			_ = p.ask(ctx, startPath, 0, nil) // an agent that is ready need not wait for a start
-			return nil
-		})
+		release(ctx, all, task.Run)
 		return run.Sample{}, err
 	}
 	start, parts := time.Now().Add(startsIn), make([]Part, len(all))
 	silent := make([]error, len(all)) // the error of one agent must not end the others' runs
 	if err := together(ctx, all, func(ctx context.Context, i int, p *peer) error {
-		silent[i] = p.ask(ctx, startPath, start.Add(p.ahead).UnixNano(), &parts[i])
+		silent[i] = p.ask(ctx, startPath, startRequest{task.Run, start.Add(p.ahead).UnixNano()}, &parts[i])
 		return ctx.Err()
 	}); err != nil {
 		return run.Sample{}, err
 	}
 	return joinReplies(all, parts, silent, since)
+}
+
+// release ends a run that will not start, so that its agents need not wait for the start. An agent that runs the task of
+// another client refuses the request, because it names the run.
+func release(ctx context.Context, all []*peer, id string) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), releaseWait)
+	defer stop()
+	_ = together(ctx, all, func(ctx context.Context, _ int, p *peer) error {
+		if p.hasTask {
+			_ = p.ask(ctx, startPath, startRequest{Run: id}, nil) // without it the agent waits for a minute
+		}
+		return nil
+	})
 }
 
 // joinReplies joins the parts of the agents. silent has the errors of those that did not reply.

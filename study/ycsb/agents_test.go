@@ -173,9 +173,9 @@ func (s *stub) draw(host string) time.Duration {
 // heldRecords are in the table from the start.
 const heldRecords = 500
 
-// heldDriver is of an engine that stores records here, and whose updates take the time that the stub answers.
-func heldDriver(v *virtualClock) engine.Driver {
-	return engine.Driver{Scheme: "held", Example: "held://host:1", Abilities: []any{kv.Offer{Layouts: []kv.Layout{kv.Pairs}}}, Place: engine.Remote, Open: func(ctx context.Context, u *url.URL, _ engine.Options) (*engine.Engine, error) {
+// localDriver is of an engine that stores records here, and whose tables are changed.
+func localDriver(scheme string, change func(u *url.URL, r *kv.Records) *kv.Records) engine.Driver {
+	return engine.Driver{Scheme: scheme, Example: scheme + "://host:1", Abilities: []any{kv.Offer{Layouts: []kv.Layout{kv.Pairs}}}, Place: engine.Remote, Open: func(ctx context.Context, u *url.URL, _ engine.Options) (*engine.Engine, error) {
 		e, err := engine.Registry{dry.Driver()}.Open(ctx, "dry", engine.Options{})
 		if err != nil {
 			return nil, err
@@ -187,20 +187,25 @@ func heldDriver(v *virtualClock) engine.Driver {
 		if r, err := Load(ctx, kv.DatabaseOf(e), c, Options{}); err != nil || r.Err() != nil {
 			return nil, errors.Join(err, r.Err())
 		}
-		e.Abilities = []any{wrapped{kv.DatabaseOf(e), func(r *kv.Records) *kv.Records {
-			out := *r
-			out.Connect = func(ctx context.Context) (*kv.Conn, error) {
-				c, err := r.Connect(ctx)
-				if err != nil {
-					return nil, err
-				}
-				held := *c
-				return &held, hold(ctx, &held, u.Host, v)
-			}
-			return &out
-		}}}
+		e.Abilities = []any{wrapped{kv.DatabaseOf(e), func(r *kv.Records) *kv.Records { return change(u, r) }}}
 		return e, nil
 	}}
+}
+
+// heldDriver is of an engine whose updates take the time that the stub answers.
+func heldDriver(v *virtualClock) engine.Driver {
+	return localDriver("held", func(u *url.URL, r *kv.Records) *kv.Records {
+		out := *r
+		out.Connect = func(ctx context.Context) (*kv.Conn, error) {
+			c, err := r.Connect(ctx)
+			if err != nil {
+				return nil, err
+			}
+			held := *c
+			return &held, hold(ctx, &held, u.Host, v)
+		}
+		return &out
+	})
 }
 
 // hold has the updates of a connection wait for as long as the stub answers. Each connection is a worker of the clock.

@@ -8,9 +8,9 @@ import (
 // Theta is YCSB's Zipfian constant.
 const Theta = 0.99
 
-// Zeta is the sum of 1/i^theta for i = 1 … n. theta is between 0 and 1, as in all distributions of this file; only
-// ExactZipf, which does not use Zeta, accepts a larger one. After the first terms Zeta uses the Euler-Maclaurin
-// formula, so that the time does not grow with n. The relative error is below 1e-14.
+// Zeta is the sum of 1/i^theta for i = 1 … n. theta is between 0 and 1, as in all distributions of this file.
+// (ExactZipf in plain.go also accepts a larger theta; it does not use Zeta.) After 1000 terms Zeta uses the
+// Euler-Maclaurin formula, so its time does not grow with n. The relative error is below 1e-14.
 func Zeta(n int64, theta float64) float64 {
 	const direct = 1000
 	sum := 0.0
@@ -22,7 +22,8 @@ func Zeta(n int64, theta float64) float64 {
 	}
 	a, b := float64(direct), float64(n)
 	f := func(x float64) float64 { return math.Pow(x, -theta) }
-	integral := (math.Pow(b, 1-theta) - math.Pow(a, 1-theta)) / (1 - theta)
+	// The difference b^(1-theta) - a^(1-theta), in a form that stays exact if theta is close to 1.
+	integral := math.Pow(a, 1-theta) * math.Expm1((1-theta)*math.Log(b/a)) / (1 - theta)
 	slope := func(x float64) float64 { return -theta * f(x) / x }
 	third := func(x float64) float64 { return -theta * (theta + 1) * (theta + 2) * f(x) / (x * x * x) }
 	return sum + integral + (f(b)-f(a))/2 + (slope(b)-slope(a))/12 - (third(b)-third(a))/720
@@ -117,9 +118,10 @@ func NewScrambled(least, most int64, theta float64) Scrambled {
 // Draw returns the next number.
 func (s *Scrambled) Draw(rng *rand.Rand) int64 { return s.least + Hash(s.inner.Draw(rng))%s.count }
 
-// Latest draws the last numbers often: YCSB's SkewedLatestGenerator. In one case it does not, as YCSB's does not: if
-// NewLatest got a last of at most 2 and the range has grown since, eta (see set) is not above 0. Draw then returns 1, the
-// oldest number that it draws, most often.
+// Latest draws the last numbers often: YCSB's SkewedLatestGenerator. Like YCSB's, it is skewed after the range has
+// grown, because eta still depends on the number of items in NewLatest (see set):
+//   - If the range has grown by the factor g, the numbers 2 … 2g-1 behind the last one are never drawn.
+//   - If NewLatest got a last of at most 2, eta is not above 0. Draw then returns 1, the oldest number, most often.
 type Latest struct{ zipf Zipf }
 
 // NewLatest returns a distribution for draws from a range that ends with last, and that may grow later.
