@@ -399,29 +399,46 @@ func TestFunctions(t *testing.T) {
 			t.Errorf("within %+v %v: %v, %v", size, x, got, err)
 		}
 	}
-	kills, err := p.kills("faults", "missing")
+	c := &page{name: "cluster", expanded: t.TempDir(), folders: map[string]*folder{}}
+	if err := expand(filepath.Join(committed, "runs", c.name), c.expanded); err != nil {
+		t.Fatal(err)
+	}
+	kills, err := c.kills("fault3", "missing")
 	if err != nil || strings.Count(kills, "\n") != 4 || !strings.Contains(kills, "| cassandra, 3 | the load |") || !strings.Contains(kills, "correct results | 0 | 0 |") {
 		t.Errorf("%s%v", kills, err)
 	}
-	if lost, err := p.damage("faults", "missing"); err != nil || lost.Value != 0 {
+	if lost, err := c.damage("fault3", "missing"); err != nil || lost.Value != 0 {
 		t.Errorf("damage %+v, %v", lost, err)
 	}
-	for i, k := range p.folders["faults"].samples {
+	for i, k := range c.folders["fault3"].samples {
 		k.Kill.Acknowledged, k.Kill.Found, k.Kill.Wrong, k.Kill.Errors = k.Kill.Acknowledged+5, k.Kill.Found+3, i, 4
 	}
-	lost, err := p.damage("faults")
-	failed, err2 := p.failedCalls("faults")
+	lost, err := c.damage("fault3")
+	failed, err2 := c.failedCalls("fault3")
 	if errors.Join(err, err2) != nil || lost.Value != 2*2+1 || failed.Value != 2*4 {
 		t.Errorf("damage %+v, failed calls %+v: %v, %v", lost, failed, err, err2)
+	}
+	if text, err := p.failures("many/clients"); err != nil || text != "" {
+		t.Errorf("no failures: %q, %v", text, err)
+	}
+	for i := range p.folders["many/clients"].samples { // two problems, one of them with two amounts
+		switch x := &p.folders["many/clients"].samples[i]; {
+		case x.Cell.Engine == "duckdb" && x.Cell.Value("threads") == "8":
+			x.Problem = "failed to allocate data of size 4.0 KiB"
+		case x.Cell.Engine == "duckdb" && x.Cell.Value("threads") == "16":
+			x.Problem = "failed to allocate data of size 16.0 KiB"
+		case x.Cell.Engine == "mariadb" && x.Cell.Value("threads") == "8":
+			x.Problem = "no answer"
+		}
 	}
 	if text, err := p.failures("many/clients"); err != nil || !strings.Contains(text, "duckdb document keys (8)") || !strings.Contains(text, "mariadb document keys (8)") ||
 		strings.Count(text, "\n") != 1 || strings.Contains(text, "pebble") {
 		t.Errorf("failures: %q, %v", text, err)
 	}
-	if n, err := p.total("faults", "measured.total_ns", "engine=none"); err == nil {
+	if n, err := c.total("fault3", "measured.total_ns", "engine=none"); err == nil {
 		t.Errorf("the total of no samples is %v", n)
 	}
-	if text, err := p.option("many/clients", "--duration"); err != nil || text != "1s" {
+	if text, err := p.option("many/clients", "--duration"); err != nil || text != "5s" {
 		t.Errorf("option: %q, %v", text, err)
 	}
 	if text, err := p.option("many/clients", "--nothing"); err == nil {
