@@ -159,7 +159,7 @@ const (
 //
 // The uncertainty has two sources: the noise of the repetitions, which a bootstrap
 // within each point shows, and deviations from the model, which a bootstrap among the
-// points with the same limit shows. Each interval is the wider of the two.
+// points with the same limit shows. Each interval has the lower of both low ends and the higher of both high ends.
 //
 // If the points do not separate DiskShare from Work, because disks may limit all of them,
 // Work is the counted processor time. If no time was counted, or if cores may limit
@@ -476,7 +476,8 @@ func (m *Model) intervals(best parameters) {
 	m.Start = m.estimate(best[2], func(p parameters) float64 { return p[2] })
 }
 
-// estimate returns a value with the wider of the two bootstraps' 95 % intervals; of computes it from parameters.
+// estimate returns a value with the smallest interval that contains the 95 % intervals of both bootstraps; of computes it
+// from parameters.
 func (m *Model) estimate(value float64, of func(parameters) float64) measure.Estimate {
 	e := measure.Estimate{Value: value, Low: value, High: value}
 	for _, draws := range m.BootstrapFits {
