@@ -110,9 +110,9 @@ func (x *posting) profileAlarms(ctx context.Context, b *batch, changed []*row) (
 			first = append(first, r)
 		}
 	}
-	places := map[alarm]int{}
-	for i, a := range alarms() {
-		places[a] = i - len(alarms()) // below 0, the place of no alarm
+	places, all := map[alarm]int{}, alarms()
+	for i, a := range all {
+		places[a] = i - len(all) // below 0, the place of no alarm
 	}
 	out := make([]*row, len(first))
 	names := newLayout(forecastKey, "").names

@@ -443,7 +443,7 @@ func (b *batch) readStored(
 	ctx context.Context, table string, names []string, keys []*row, tail string, each func(i int, r *row),
 ) error {
 	l := layoutOf(table)
-	query := "SELECT u.n"
+	columns := []string{"u.n"}
 	for _, c := range []struct{ name, otherwise string }{
 		{"value", fmt.Sprint(record.NoValue) + "::double precision"},
 		{"shef_qual_code", "''"},
@@ -456,14 +456,14 @@ func (b *batch) readStored(
 		if l.has(c.name) {
 			c.otherwise = "coalesce(t." + c.name + ", " + c.otherwise + ")"
 		}
-		query += ", " + c.otherwise
+		columns = append(columns, c.otherwise)
 	}
 	if slices.Index(l.names, "obstime") >= l.keys { // latestobsvalue
-		query += ", coalesce(t.obstime, '0001-01-01')"
+		columns = append(columns, "coalesce(t.obstime, '0001-01-01')")
 	} else {
-		query += ", NULL::timestamp" // the key has the time
+		columns = append(columns, "NULL::timestamp") // the key has the time
 	}
-	query += " FROM " + b.unnest(names, " WITH ORDINALITY", ", n") + " JOIN " + b.schema + table + " t ON " + match(names) + tail
+	query := "SELECT " + strings.Join(columns, ", ") + " FROM " + b.unnest(names, " WITH ORDINALITY", ", n") + " JOIN " + b.schema + table + " t ON " + match(names) + tail
 	q, err := b.Query(ctx, query, b.args(names, keys)...)
 	if err != nil {
 		return err

@@ -57,8 +57,7 @@ func (s *runner) killDuringQueries(ctx context.Context, rep int) (*kill, error) 
 		}
 		return s.Cluster.Restart(ctx, k.Node-1)
 	})
-	defer restart.wait() // it uses the cluster
-	defer stop()
+	defer func() { stop(); <-restart.ended }() // it uses the cluster
 	if err := c.queryWhile(ctx, restart); err != nil {
 		return k, err
 	}

@@ -80,7 +80,7 @@ func (l *scriptedLoader) Commit(ctx context.Context, c archive.Commit) (archive.
 // study runs one kill of each kind on so many files.
 func (c *scripted) study(ctx context.Context, t *testing.T, numFiles int, patience time.Duration) ([]run.Sample, error) {
 	t.Helper()
-	files, cases, a := dataInMemory(t, numFiles)
+	files, cases, a := dataInMemory(t, numFiles) //nolint:contextcheck // the data are made before the study
 	c.Archive = a
 	var samples []run.Sample
 	_, err := faults.Run(ctx, faults.Options{

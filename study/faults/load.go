@@ -33,8 +33,7 @@ func (s *runner) killDuringLoad(ctx context.Context, rep int) (*kill, error) {
 	l.killAfter = 1 + s.rng.IntN(max(1, (len(s.Files)-s.out.Unread)/2))
 	ctx, stop := context.WithCancel(ctx)
 	loading := started(func() error { return s.loadOn(ctx, subset, l, k) })
-	defer loading.wait() // it uses the cluster and k
-	defer stop()
+	defer func() { stop(); <-loading.ended }() // it uses the cluster and k
 	select {
 	case <-l.reached:
 	case <-loading.ended:
