@@ -463,7 +463,8 @@ func (b *batch) readStored(
 	} else {
 		columns = append(columns, "NULL::timestamp") // the key has the time
 	}
-	query := "SELECT " + strings.Join(columns, ", ") + " FROM " + b.unnest(names, " WITH ORDINALITY", ", n") + " JOIN " + b.schema + table + " t ON " + match(names) + tail
+	query := "SELECT " + strings.Join(columns, ", ") + " FROM " + b.unnest(names, " WITH ORDINALITY", ", n") +
+		" JOIN " + b.schema + table + " t ON " + match(names) + tail
 	q, err := b.Query(ctx, query, b.args(names, keys)...)
 	if err != nil {
 		return err

@@ -72,7 +72,8 @@ func (c *Clusters) Choose() (skipped []fault.Skip, err error) {
 		return d.Server != nil && slices.Contains(d.Server.Nodes, c.Nodes) && archive.Require(c.Registry, d) == nil
 	}
 	if len(c.Registry.SchemesWhere(fits)) == 0 {
-		return nil, fault.Misuse("--nodes "+strconv.Itoa(c.Nodes), "is a number of nodes that no engine offers", "choose one of "+c.numbersOfNodes())
+		return nil, fault.Misuse("--nodes "+strconv.Itoa(c.Nodes), "is a number of nodes that no engine offers",
+			"choose one of "+c.numbersOfNodes())
 	}
 	names := c.Registry.SchemesWhere(func(d *engine.Driver) bool { return fits(d) && len(c.chosenDesigns(d)) > 0 })
 	if len(names) == 0 && len(c.Designs) > 0 {

@@ -80,7 +80,7 @@ func TestBusyAgent(t *testing.T) {
 	first := &peer{Agents: &Agents{Token: agentToken}, address: busy, client: http.DefaultClient}
 	if err := first.ask(t.Context(), preparePath, Task{
 		Run: "first", Engine: "gate://host:1", Form: Form{Layout: kv.Pairs}, Mix: "updates", Properties: Properties{
-			"recordcount": strconv.Itoa(heldRecords), "operationcount": strconv.Itoa(operations),
+			"recordcount": strconv.Itoa(initialRecords), "operationcount": strconv.Itoa(operations),
 			"readproportion": "0", "updateproportion": "1", "threadcount": "2",
 		},
 	}, nil); err != nil {

@@ -39,7 +39,7 @@ const (
 func TestMain(m *testing.M) {
 	if at := os.Getenv(envAgent); at != "" {
 		v := &virtualClock{}
-		a := &Agent{Engines: engine.Registry{heldDriver(v)}, Token: agentToken, Print: func(string) {}, clock: v.clock()}
+		a := &Agent{Engines: engine.Registry{delayedDriver(v)}, Token: agentToken, Print: func(string) {}, clock: v.clock()}
 		fmt.Fprintln(os.Stderr, http.ListenAndServe(at, a.Handler())) //nolint:gosec // it ends with the test
 		os.Exit(1)                                                    //nolint:forbidigo // a test binary ends so
 	}
@@ -170,8 +170,8 @@ func (s *stub) draw(host string) time.Duration {
 	return d
 }
 
-// heldRecords are in the table from the start.
-const heldRecords = 500
+// initialRecords are in the table from the start.
+const initialRecords = 500
 
 // localDriver is of an engine that stores records here, and whose tables are changed.
 func localDriver(scheme string, change func(u *url.URL, r *kv.Records) *kv.Records) engine.Driver {
@@ -180,7 +180,7 @@ func localDriver(scheme string, change func(u *url.URL, r *kv.Records) *kv.Recor
 		if err != nil {
 			return nil, err
 		}
-		c, err := NewConfig(Properties{"recordcount": strconv.Itoa(heldRecords)})
+		c, err := NewConfig(Properties{"recordcount": strconv.Itoa(initialRecords)})
 		if err != nil {
 			return nil, err
 		}
@@ -192,17 +192,17 @@ func localDriver(scheme string, change func(u *url.URL, r *kv.Records) *kv.Recor
 	}}
 }
 
-// heldDriver is of an engine whose updates take the time that the stub answers.
-func heldDriver(v *virtualClock) engine.Driver {
-	return localDriver("held", func(u *url.URL, r *kv.Records) *kv.Records {
+// delayedDriver is of an engine whose updates take the time that the stub answers.
+func delayedDriver(v *virtualClock) engine.Driver {
+	return localDriver("delayed", func(u *url.URL, r *kv.Records) *kv.Records {
 		out := *r
 		out.Connect = func(ctx context.Context) (*kv.Conn, error) {
 			c, err := r.Connect(ctx)
 			if err != nil {
 				return nil, err
 			}
-			held := *c
-			return &held, hold(ctx, &held, u.Host, v)
+			delayed := *c
+			return &delayed, hold(ctx, &delayed, u.Host, v)
 		}
 		return &out
 	})
@@ -321,14 +321,14 @@ func TestAgentsInNamespaces(t *testing.T) {
 	s := newStub(t, net.IPv4(ip[0], ip[1], ip[2], 254).String()) // this machine, as the namespaces see it
 	const operations, workers = 1200, 240
 	properties := func(threads int) Properties {
-		return Properties{"recordcount": strconv.Itoa(heldRecords), "operationcount": strconv.Itoa(operations), "readproportion": "0", "updateproportion": "1", "threadcount": strconv.Itoa(threads)}
+		return Properties{"recordcount": strconv.Itoa(initialRecords), "operationcount": strconv.Itoa(operations), "readproportion": "0", "updateproportion": "1", "threadcount": strconv.Itoa(threads)}
 	}
 	one, err := NewConfig(properties(workers))
 	if err != nil {
 		t.Fatal(err)
 	}
 	v := &virtualClock{}
-	target, err := Open(t.Context(), engine.Registry{heldDriver(v)}, "held://"+s.at, Form{Layout: kv.Pairs}, "",
+	target, err := Open(t.Context(), engine.Registry{delayedDriver(v)}, "delayed://"+s.at, Form{Layout: kv.Pairs}, "",
 		engine.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -347,7 +347,7 @@ func TestAgentsInNamespaces(t *testing.T) {
 		agents.Addresses = append(agents.Addresses, net.JoinHostPort(n.Host, strconv.Itoa(n.Ports["agent"])))
 	}
 	both, err := agents.Run(t.Context(), Task{
-		Engine: "held://" + s.at, Form: Form{Layout: kv.Pairs}, Mix: "updates",
+		Engine: "delayed://" + s.at, Form: Form{Layout: kv.Pairs}, Mix: "updates",
 		Properties: properties(workers / 2),
 	}, time.Now())
 	if err != nil {
