@@ -179,8 +179,7 @@ func (e *env) load(ctx context.Context, j *loadJob, args []string) error {
 func (j *loadJob) open(ctx context.Context, e *env, o engine.Options) (*openArchive, error) {
 	a, err := j.archiveRef.open(ctx, e, o)
 	if err == nil && j.retain.MaxAge > 0 && archive.OfferOf(a.driver).NoTrim {
-		problem := "is not possible: " + a.driver.Scheme + " cannot remove records from an archive"
-		err = fault.Misuse("--retain", problem, "load into a new subset from time to time, or choose another engine")
+		err = fault.Misuse("--retain", a.driver.Scheme+" cannot remove records from an archive", "load into a new subset from time to time")
 		return nil, errors.Join(err, a.Close())
 	}
 	return a, err
