@@ -77,6 +77,9 @@ func TestEquivalencePools(t *testing.T) {
 	if s.Records[0] != 3 || !(math.Abs(s.Y[0]-8.0/3) <= 1e-12) || s.Low[0] != want.Narrow[0] || s.WhiskerHigh[0] != want.Wide[1] || !slices.Equal(s.EquivalenceBounds, run.Values(want.Bounds[:])) || want.Bounds[0] != -2*want.Bounds[1] {
 		t.Errorf("%+v, want %+v", s, want)
 	}
+	if len(got.Ticks) != 1 || got.Ticks[0].Text != "1" || got.Ticks[0].Label != "1" || got.XLabel != "1 ETB(A and B)" {
+		t.Errorf("%+v, %q", got.Ticks, got.XLabel)
+	}
 }
 
 // TestDerivedOfTwoStatistics: RATIO of RMSE and ME of one curve is their ratio, drawn

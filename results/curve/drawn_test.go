@@ -356,4 +356,6 @@ func TestCurvesWhoseValuesReadAsOthers(t *testing.T) {
 	q.Drawing.Curves[0].Values = [][]string{{"X Y"}, {"A+B"}} // a scorecard's rows are called by what is not the model
 	q.Drawing.Baseline, q.Drawing.Picture = "A+B", "scorecard"
 	check(map[string]float64{"Z": 15})
+	q.Drawing.Baseline = "X Y" // the first item, whose label is quoted
+	check(map[string]float64{"Z": -15})
 }
