@@ -145,8 +145,7 @@ func (p *Posting) Run(ctx context.Context, folder *run.Folder) (err error) {
 	return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf(problem, read.Lost)}
 }
 
-// runDesigns runs every test of every method on every design. The test once posts files into tables that remain; all
-// other tests have their own tables.
+// runDesigns runs every test of every method on every design.
 func (p *Posting) runDesigns(
 	ctx context.Context, d *engine.Driver, db *engine.Engine, refs *References, folder *run.Folder,
 ) error {
@@ -160,36 +159,27 @@ func (p *Posting) runDesigns(
 	}
 	for _, design := range p.Designs {
 		programme.Design = posts.Design(design)
-		for _, keepTables := range []bool{true, false} {
-			tests := slices.DeleteFunc(Tests(), func(t Test) bool {
-				return !slices.Contains(p.Tests, string(t)) || keepTables != (p.hasFiles() && t == Once)
-			})
-			if len(tests) == 0 {
-				continue
-			}
-			if err := p.runTests(ctx, d, db, programme, tests, !keepTables); err != nil {
-				return err
-			}
+		if err := p.runTests(ctx, d, db, programme); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// runTests runs tests on one set of tables.
-func (p *Posting) runTests(
-	ctx context.Context, d *engine.Driver, db *engine.Engine, programme Programme, tests []Test, isTest bool,
-) error {
+// runTests runs the tests on one design. Every test empties its tables, which therefore are never those that a service
+// fills.
+func (p *Posting) runTests(ctx context.Context, d *engine.Driver, db *engine.Engine, programme Programme) error {
 	store, err := posts.DatabaseOf(db).Open(ctx, posts.Tables{
-		Design: programme.Design, Policy: programme.Policy, Make: true, Tests: isTest,
+		Design: programme.Design, Policy: programme.Policy, Make: true, Tests: true,
 	})
 	if err != nil {
 		return err
 	}
 	programme.Store = store
-	err = programme.Admit(ctx, slices.Contains(tests, Noise))
-	for _, t := range tests {
+	err = programme.Admit(ctx, slices.Contains(p.Tests, string(Noise)))
+	for _, t := range Tests() {
 		for _, m := range p.Methods {
-			if err == nil {
+			if err == nil && slices.Contains(p.Tests, string(t)) {
 				programme.Options = p.options(m, d)
 				err = programme.Run(ctx, t)
 			}
