@@ -49,18 +49,31 @@ func (p *Posting) check(d *engine.Driver) error {
 	methods := Methods(d)
 	if len(p.Methods) == 0 {
 		p.Methods = stringsOf(methods)
+		if p.ordersFiles() {
+			p.Methods = stringsOf(posts.Methods(d))
+		}
 	}
 	for _, m := range p.Methods {
 		if !slices.Contains(methods, posts.Method(m)) {
 			return fault.NotOffered("--method", posts.Method(m), methods, d.Scheme)
 		}
 	}
-	return errors.Join(
+	err := errors.Join(
 		checkNames("--test", p.Tests, Tests()),
 		checkNames("--design", p.Designs, posts.Designs()),
 		checkNames("--policy", []string{p.Policy}, posts.Policies()),
 	)
+	if err == nil && p.ordersFiles() && slices.Contains(p.Methods, string(Service)) {
+		return fault.Misuse("--method service", "cannot post FILES with --policy "+p.Policy+
+			", which compares times of issue: for a product without a WMO heading the service uses the time of arrival",
+			"choose other methods, or omit --policy")
+	}
+	return err
 }
+
+// ordersFiles reports whether the policy compares the times of issue of products in files. The reference takes the time
+// of a product without a WMO heading as unknown. The service takes the time of arrival, and has other ids.
+func (p *Posting) ordersFiles() bool { return p.hasFiles() && posts.Policy(p.Policy).UsesOrigin() }
 
 // Methods returns the methods of an engine and the service; nil if the engine does not post.
 func Methods(d *engine.Driver) []posts.Method {
