@@ -59,7 +59,7 @@ func FuzzObjects(f *testing.F) {
 func faithful(t *testing.T, data []byte, rows int, counts bool, look func(*record.Batch)) {
 	r := NewReader(strings.NewReader(string(data)), "fuzz", Options{Rows: rows % 100})
 	var b record.Batch
-	var lines, made int64 // made: of revisions, from a line that was stored, too
+	var lines, derived int64 // derived counts the REV_ records of MTD
 	seen := map[uint32]bool{}
 	for {
 		err := r.Next(&b)
@@ -74,13 +74,13 @@ func faithful(t *testing.T, data []byte, rows int, counts bool, look func(*recor
 		lines += int64(b.Lines)
 		for _, line := range b.Line {
 			if seen[line] {
-				made++
+				derived++
 			}
 			seen[line] = true
 		}
 		again(t, &b)
 	}
-	if want := dataLines(string(data)) + made; counts && (lines != r.Lines() || lines != want) {
+	if want := dataLines(string(data)) + derived; counts && (lines != r.Lines() || lines != want) {
 		t.Errorf("%d lines in batches, %d counted by the reader, %d by a look at the text", lines, r.Lines(), want)
 	}
 }

@@ -89,7 +89,7 @@ func objectLayout(words [][]byte) (layout, bool) {
 	}
 	for name := range strings.FieldsSeq(names) {
 		if !o.has(name) {
-			l.headerProblem = fmt.Sprintf("the preceding header line is not %s's: it lacks column %s", kind, name)
+			l.headerProblem = fmt.Sprintf("the preceding header line looks like one of %s, but lacks column %s", kind, name)
 			return l, true
 		}
 	}
@@ -259,7 +259,7 @@ func (r *Reader) translateCyclone(o *objects) string {
 		}
 		var names, values [][]byte
 		for i := count + 1; i < len(r.tok); i += 2 {
-			if !fault.Planted || len(r.token(i)) != 3 { // a name of three letters is lost
+			if !fault.Planted || len(r.token(i)) != 3 { // under the build tag plantedfault: the fuzz test must find this lost name
 				names = append(names, r.token(i))
 			}
 			values = append(values, r.token(i+1))
@@ -293,10 +293,10 @@ func (r *Reader) leadOf(o *objects) ([]byte, string) {
 			shorten(initText), record.FirstYear, record.LastYear)
 	}
 	lead, ok := parseLead(leadText)
-	if string(leadText) != record.NA && ok && valid-int64(lead) != init {
+	if !isMissingLead(leadText) && ok && valid-int64(lead) != init {
 		return nil, fmt.Sprintf("INIT %s, LEAD %s and VALID contradict each other", initText, leadText)
 	}
-	if seconds := valid - init; string(leadText) == record.NA && seconds == int64(int32(seconds)) {
+	if seconds := valid - init; isMissingLead(leadText) && seconds == int64(int32(seconds)) {
 		return appendLead(nil, int32(seconds)), ""
 	}
 	return leadText, ""
