@@ -22,6 +22,7 @@ func FuzzReader(f *testing.F) {
 		head24 + plain24 + "MCTC 9 0 0.5\n" + plain24 + "MCTC 9 NA NA\n", head24 + plain24 + "MPR 9 4 KDEN 39.8 -104.7 850 NA 280.5 281 V NA NA nan\n",
 		"VERSION", "VERSION AMODEL\nV12 x\n", "V12.0.0 GFS NA 1080000 20241101_180000 RH", "\xef\xbb\xbf\r\n\x00\n\xff\n", plain24 + "XYZ\n", "\nVERSION MODEL DESC\n\n",
 		head24 + strings.Replace(plain24, "060000", "-999995959", 1) + "FHO 1 0.2 0.3 -9999\n",
+		strings.TrimSpace(head24) + " TOTAL OBAR FBAR FOBAR FFBAR OOBAR X MAE\n" + plain24 + "SL1L2 1 2 3 4 5 6 7\n" + plain24 + "SL1L2 1 2 3 4 5 6 7 8\n",
 	}
 	for _, s := range seeds {
 		f.Add([]byte(s), 3)
