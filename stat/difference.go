@@ -195,8 +195,8 @@ func meanAndDeviation(values []float64) (mean, sd float64) {
 // StandardError is the standard error of the mean of statistics that follow each other in time, of their median for
 // MedianOfStats, and of their sum for SumOfStats (METcalcpy compute_std_err_from_mean, …_median and …_sum). An
 // autocorrelation of 0.3 or more means that there are fewer independent values, and inflates the standard error; that of
-// a median only if inflateMedian is set, as METviewer does. It is 0 for two values or fewer and without spread, and NaN if the
-// autocorrelation is beyond ±1, for which METplotpy draws no interval.
+// a median only if inflateMedian is set, as METviewer does. It is 0 for two values or fewer and without spread, and NaN
+// if the autocorrelation is beyond ±1, for which METplotpy draws no interval.
 func StandardError(m SummaryMethod, values []float64, inflateMedian bool) float64 {
 	values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	rootN := math.Sqrt(float64(len(values)))

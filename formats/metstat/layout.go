@@ -166,10 +166,11 @@ func (r *Reader) reorder(t *record.LineType, first int) (o *columnOrder, reason 
 	switch {
 	case o.from == nil:
 	case t.Group != nil:
-		reason = fmt.Sprintf("the preceding header line names the columns of %s, some of which repeat, in another order than MET", t.Name)
+		reason = fmt.Sprintf("the preceding header line names the columns of %s, some of which repeat, in another order than MET",
+			t.Name)
 	case len(own) != len(o.from):
-		reason = fmt.Sprintf("the preceding header line names %d columns, those of %s in another order than MET, but the line has %d",
-			len(o.from), t.Name, len(own))
+		const format = "the preceding header line names %d columns, those of %s in another order than MET, but the line has %d"
+		reason = fmt.Sprintf(format, len(o.from), t.Name, len(own))
 	default:
 		r.named = append(r.named[:0], own...)
 		for k, i := range o.from {
@@ -187,7 +188,7 @@ func (o *columnOrder) knownColumns(all, n int) int {
 		return all
 	}
 	first := min(o.lineType.ColumnsBeforeGroup, o.columns)
-	isFixed := func(name string) bool { return name[len(name)-1]-'0' > 9 } // MET numbers those that repeat: RANK_1, F1_O1
+	isFixed := func(name string) bool { return name[len(name)-1]-'0' > 9 } // those that repeat are RANK_1, F1_O1
 	if o.columns > first && o.repeats != n || slices.ContainsFunc(o.names[first:first+n], isFixed) {
 		return all
 	}

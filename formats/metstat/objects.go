@@ -89,7 +89,8 @@ func objectLayout(words [][]byte) (layout, bool) {
 	}
 	for name := range strings.FieldsSeq(names) {
 		if !o.has(name) {
-			l.headerProblem = fmt.Sprintf("the preceding header line looks like one of %s, but lacks column %s", kind, name)
+			const format = "the preceding header line looks like one of %s, but lacks column %s"
+			l.headerProblem = fmt.Sprintf(format, kind, name)
 			return l, true
 		}
 	}
@@ -259,7 +260,8 @@ func (r *Reader) translateCyclone(o *objects) string {
 		}
 		var names, values [][]byte
 		for i := count + 1; i < len(r.tok); i += 2 {
-			if !fault.Planted || len(r.token(i)) != 3 { // under the build tag plantedfault: the fuzz test must find this lost name
+			// Under the build tag plantedfault, a name of three letters is lost, and the fuzz test must find it.
+			if !fault.Planted || len(r.token(i)) != 3 {
 				names = append(names, r.token(i))
 			}
 			values = append(values, r.token(i+1))

@@ -410,7 +410,8 @@ func matchRows(want, got [][]value, width int, tolerance float64, d *Diff) (larg
 		return 0
 	}
 	want = slices.SortedStableFunc(slices.Values(want), compareRows)
-	order := slices.SortedStableFunc(slices.Values(lists.Indices(len(got))), func(i, j int) int { return compareRows(got[i], got[j]) })
+	order := lists.Indices(len(got))
+	slices.SortStableFunc(order, func(i, j int) int { return compareRows(got[i], got[j]) })
 	i, spare := 0, len(want)-len(got) // rows of want that may be absent
 	for _, j := range order {
 		for spare > 0 && compareRows(want[i], got[j]) < 0 {

@@ -49,7 +49,8 @@ func NewMeans(q *question.Question) (*Means, error) {
 		return nil, err
 	}
 	if !strings.Contains(s.Name, "_CORR") {
-		return nil, &fault.Error{Setting: q.Name, Problem: "asks for the mean of " + s.Name, Cure: "choose a correlation, such as ANOM_CORR"}
+		problem, cure := "asks for the mean of "+s.Name, "choose a correlation, such as ANOM_CORR"
+		return nil, &fault.Error{Setting: q.Name, Problem: problem, Cure: cure}
 	}
 	m := &Means{
 		q: q, grouping: q.GroupingColumns(), stat: s, match: NewMatcher(q),
