@@ -398,10 +398,11 @@ func TestTimes(t *testing.T) {
 		{"1200000", 432000, true},
 		{"-030015", -10815, true},
 		{"0", 0, true},
-		{"24", 86400, true}, // hours, as MET reads up to five digits
+		{"24", 86400, true}, // hours, as MET reads few digits
 		{"384", 1382400, true},
 		{"1200", 4320000, true},
-		{"99999", 359996400, true},
+		{"9999", 35996400, true},
+		{"60000", 0, false}, // 60,000 hours or 06:00:00
 		{"-6", -21600, true},
 		{"-9999", 0, true}, // missing
 		{"003059", 1859, true},

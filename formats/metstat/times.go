@@ -10,7 +10,8 @@ import (
 func isMissingLead(tok []byte) bool { return string(tok) == record.NA || string(tok) == "-9999" }
 
 // parseLead reads a lead as seconds, as MET does (time_strings.cc, timestring_to_sec): six to nine digits are
-// [H…]HHMMSS, one to five are hours. A missing lead is 0, as in METdbLoad.
+// [H…]HHMMSS, one to four are hours. Five are refused: 60000 is 60,000 hours in MET, and in METdbLoad 06:00:00 whose
+// leading zero was lost. A missing lead is 0, as in METdbLoad.
 func parseLead(tok []byte) (int32, bool) {
 	if isMissingLead(tok) {
 		return 0, true
@@ -20,10 +21,10 @@ func parseLead(tok []byte) (int32, bool) {
 		sign, tok = -1, tok[1:]
 	}
 	n, ok := digits(tok)
-	if !ok || len(tok) < 1 || len(tok) > 9 {
+	if !ok || len(tok) < 1 || len(tok) == 5 || len(tok) > 9 {
 		return 0, false
 	}
-	if len(tok) <= 5 {
+	if len(tok) <= 4 {
 		n *= 10000
 	}
 	h, m, s := n/10000, n/100%100, n%100
