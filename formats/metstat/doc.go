@@ -32,8 +32,8 @@
 //     line with a value that violates its rule, and a line with nan or inf, which are not valid
 //     counts, means or scores.
 //   - FCST_LEAD and OBS_LEAD are [-][H…]HHMMSS: 1080000 is 108 hours; NA is 0. A lead of one to four
-//     digits is in hours, as MET reads it; one of five digits is ambiguous and refused. A lead is at most 99,999 hours long; that of an
-//     observation is not negative.
+//     digits is in hours, as MET reads it; one of five digits is ambiguous and refused. A lead is at
+//     most 99,999 hours long; that of an observation is not negative.
 //   - Times are YYYYMMDD_HHMMSS in the years 1678 to 2261, which every engine stores exactly
 //     (record.FirstYear). The same applies to the initialization time, valid time minus lead. The
 //     reader quarantines a line with another time, or with NA for one.
