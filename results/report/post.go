@@ -219,5 +219,8 @@ func postDaysPicture(r *posts) Drawing {
 		}
 		c.Positions, c.Value = append(c.Positions, day), append(c.Value, rate)
 	}
+	p.Curves = slices.DeleteFunc(p.Curves, func(c plot.Curve) bool { // none of its days is proven
+		return !slices.ContainsFunc(c.Value, func(rate float64) bool { return !math.IsNaN(rate) })
+	})
 	return p
 }

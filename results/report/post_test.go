@@ -30,8 +30,10 @@ func TestUnprovenDays(t *testing.T) {
 	day := func(phase string, p *run.Posting) *posting {
 		return &posting{Measured: run.Measured{Posting: p}, Scenario: phase, Design: "single", Method: "bulk"}
 	}
+	unproven := day("on", nil)
+	unproven.Method = "upsert" // without any proven day, so it has no curve
 	p := postDaysPicture(&posts{days: []*posting{
-		day("on", posted), day("on", posted), day("off", nil), day("off", posted), day("full", posted),
+		day("on", posted), day("on", posted), day("off", nil), day("off", posted), day("full", posted), unproven,
 	}}).(plot.Lines)
 	starts := []plot.Moment{{At: 0.5, Label: "on"}, {At: 2.5, Label: "off"}, {At: 4.5, Label: "full"}}
 	if !slices.Equal(p.Moments, starts) {
