@@ -121,10 +121,7 @@ func findings(a *compare.RunComparison, c *compare.Comparison) *Table {
 		case compare.Faster, compare.Repaired:
 			mark.Class = "ok"
 		}
-		p := dim(none)
-		if !math.IsNaN(f.OwnRatio.Value) {
-			p = value(f.P, probability(f.P))
-		}
+		p := when(!math.IsNaN(f.OwnRatio.Value), value(f.P, probability(f.P)), none)
 		t.add("", text(f.Name()), text(f.Quantity+" ("+f.Unit+")"), sideCell(f.Base), sideCell(f.New),
 			estimate(f.Ratio), estimate(f.OwnRatio), p, mark)
 		t.Rows[i].Quiet = f.Verdict.IsUnremarkable() || i >= maxChangedCells

@@ -92,36 +92,29 @@ func (g *growth) read(folders map[int]string) error {
 func (g *growth) fit() error {
 	g.sum.Sizes, g.sum.Document = g.measuredSizes, g.documents()
 	g.sum.Far = float64(FarDocuments) / float64(g.sum.Document)
-	sizes := floats(g.measuredSizes)
-	laws, times := map[CellKey]*GrowthLaw{}, map[CellKey][][]float64{}
-	var order []CellKey
+	var timed []CellSummary
 	for _, f := range g.folders {
 		g.sum.Wrong += len(f.cells) - f.sum.Equal
 		for _, c := range f.sum.Cases {
-			for _, k := range c.Cells {
-				if k.Times == nil {
-					continue
-				}
-				if laws[k.CellKey] == nil {
-					order = append(order, k.CellKey)
-					laws[k.CellKey] = &GrowthLaw{CellKey: k.CellKey, ClientOverhead: k.ClientOverhead}
-				}
-				times[k.CellKey] = append(times[k.CellKey], k.Times.values)
-				laws[k.CellKey].Times = append(laws[k.CellKey].Times, estimateOf(k.Times.Median, k.Times.Lo, k.Times.Hi))
-			}
+			timed = append(timed, lists.Filter(c.Cells, func(k CellSummary) bool { return k.Times != nil })...)
 		}
 	}
-	for _, cell := range order {
-		law := laws[cell]
-		if len(law.Times) < len(g.measuredSizes) {
+	keys, cells := grouped(timed, func(k CellSummary) CellKey { return k.CellKey })
+	for _, key := range keys {
+		bySize := cells[key]
+		if len(bySize) < len(g.measuredSizes) {
 			continue
 		}
-		fit, err := measure.FitGrowth(sizes, times[cell], g.folders[0].run.Seed)
+		times := lists.Map(bySize, func(k CellSummary) []float64 { return k.Times.values })
+		fit, err := measure.FitGrowth(floats(g.measuredSizes), times, g.folders[0].run.Seed)
 		if err != nil {
 			return err
 		}
-		law.Growth, law.Far = fit, fit.At(g.sum.Far)
-		g.sum.Laws = append(g.sum.Laws, *law)
+		law := GrowthLaw{CellKey: key, Growth: fit, Far: fit.At(g.sum.Far), ClientOverhead: bySize[0].ClientOverhead}
+		law.Times = lists.Map(bySize, func(k CellSummary) measure.Estimate {
+			return estimateOf(k.Times.Median, k.Times.Lo, k.Times.Hi)
+		})
+		g.sum.Laws = append(g.sum.Laws, law)
 	}
 	return nil
 }
