@@ -185,7 +185,7 @@ func (c *Choice) setFigure(by Criterion, v float64) {
 	}
 }
 
-// addNodeFailures adds the outage after node failures, and excludes a choice that lost or changed data.
+// addNodeFailures adds the outage after node failures, and excludes a choice that lost or changed data or did not recover.
 func (c *Choice) addNodeFailures(all []run.Sample) {
 	var outages []float64
 	for _, s := range all {
@@ -194,7 +194,7 @@ func (c *Choice) addNodeFailures(all []run.Sample) {
 		}
 		m := s.Measured()
 		if m == nil {
-			c.Excluded = "it lost or changed data in a node failure: " + s.Problem
+			c.Excluded = "it failed in a node failure: " + s.Problem
 			return
 		}
 		outages = append(outages, m.LongestGap.Seconds())

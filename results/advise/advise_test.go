@@ -334,7 +334,7 @@ func TestAdvice(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 		kill("other", 0, fmt.Errorf("3 acknowledged records are lost"))
-		if a := s.Advise(Defaults()); a.Choices[0].Engine != "one" || a.Choices[1].Excluded == "" {
+		if a := s.Advise(Defaults()); a.Choices[0].Engine != "one" || a.Choices[1].Excluded != "it failed in a node failure: 3 acknowledged records are lost" {
 			t.Errorf("%+v", a)
 		}
 	})

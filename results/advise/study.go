@@ -16,6 +16,7 @@ import (
 type Study struct {
 	Sizes        []Size       // one run for each amount of the same data, fewest copies first; one element if growth was not studied
 	NodeFailures []run.Sample // samples of node failures, from runs of barograph faults
+	FaultFolders []string     // by node failure: the folder of its run
 }
 
 // Size is a run with a number of copies of the data.
@@ -57,6 +58,7 @@ func Read(dir string, faultDirs ...string) (*Study, error) {
 			return nil, &fault.Error{File: dir, Problem: "is a run of " + r.Workload + ", not of faults", Cure: "name a folder that barograph faults wrote"}
 		}
 		s.NodeFailures = append(s.NodeFailures, samples...)
+		s.FaultFolders = append(s.FaultFolders, slices.Repeat([]string{dir}, len(samples))...)
 	}
 	return s, nil
 }

@@ -24,10 +24,10 @@ type Advising struct {
 // adviser describes the advice of a study with links to the measurements.
 type adviser struct {
 	*advise.Advice
-	study      *advise.Study
-	casePrefix string // of a case in commands: its file and "#"; "" for run folders of earlier versions
-	cellPage   string // page with the cells of the smallest size; "" = this one
-	faultsPage string // page of the node failures
+	study        *advise.Study
+	dir          string // of the report
+	casePrefix   string // of a case in commands: its file and "#"; "" for run folders of earlier versions
+	smallestPage string // page of the smallest size, with its configurations and archives; "" = this page
 }
 
 // advise adds the section with the recommendation, if one can be made.
@@ -37,20 +37,15 @@ func (r *Report) advise(o Advising) error {
 	if err != nil {
 		return err
 	}
-	a := adviser{Advice: s.Advise(o.Weights), study: s}
+	a := adviser{Advice: s.Advise(o.Weights), study: s, dir: r.dir}
 	sizeFolder := ""
 	if len(s.Sizes) > 1 {
 		sizeFolder = fmt.Sprintf("x%d/", s.Sizes[0].Copies)
-		a.cellPage = sizeFolder + FileName
+		a.smallestPage = sizeFolder + FileName
 	}
 	cases := filepath.Join(r.dir, sizeFolder, run.CasesFile)
 	if _, err := os.Stat(cases); err == nil {
 		a.casePrefix = cases + "#"
-	}
-	for _, dir := range o.With {
-		if path, err := filepath.Rel(r.dir, filepath.Join(dir, FileName)); err == nil {
-			a.faultsPage = filepath.ToSlash(path)
-		}
 	}
 	if len(a.Choices) == 0 {
 		return nil
@@ -61,7 +56,7 @@ func (r *Report) advise(o Advising) error {
 		section.Text = a.commands()
 		afterAlarms := 0 // the report states a wrong result or an interrupted run before the choice
 		for i, w := range r.Answers {
-			if w.Class == "alarm" || w.Class == "answer bad" {
+			if isAlarm(w) {
 				afterAlarms = i + 1
 			}
 		}
@@ -99,11 +94,7 @@ func (a *adviser) headline() string {
 		name, cost := configurationOf(next).String(), a.cost(next, &a.Choices[0])
 		out = append(out, sentence(" The next, ", name, ", is ", cost, " as costly by the weights.")...)
 	}
-	var b strings.Builder
-	for _, c := range out {
-		b.WriteString(c.Text)
-	}
-	return b.String()
+	return withoutLinks(out)
 }
 
 // paragraphs describes how the choice was made and what would change it.
@@ -199,19 +190,19 @@ func (a *adviser) figure(c *advise.Choice, by advise.Criterion) Cell {
 	switch by {
 	case advise.QueryTime:
 		scale = 1e3
-		out.Link = a.cellPage + "#" + anchor("way", CellKey{configurationOf(c), ""})
+		out.Link = a.smallestPage + "#" + anchor("configuration", CellKey{configurationOf(c), ""})
 		printed = func(v float64) string { return number(v) + " ms" }
 	case advise.Disk:
-		printed, out.Link = byteSize, a.cellPage+"#"+archive
+		printed, out.Link = byteSize, a.smallestPage+"#"+archive
 	case advise.FullLoad:
-		printed, out.Link = seconds, a.cellPage+"#"+archive
+		printed, out.Link = seconds, a.smallestPage+"#"+archive
 	case advise.IncrementalLoad:
 		printed, out.Link = seconds, "#"+archive
 	case advise.Growth:
 		out.Link = "#laws"
 		printed = func(v float64) string { return number(v) + " times" }
 	case advise.NodeFailure:
-		printed, out.Link = seconds, a.faultsPage+"#load"
+		printed, out.Link = seconds, a.nodeFailure(c)
 	}
 	out.Text, out.Known, out.Value = printed(e.Value*scale), true, e.Value
 	if e.Low < e.High {
@@ -358,10 +349,11 @@ func (a *adviser) commands() string {
 	c, size := &a.Choices[0], &a.study.Sizes[0]
 	archive := []string{"--engine", c.Archive.URL, "--design", c.Design, "--subset", size.Data.Subset}
 	lines := []string{"# keep it"}
-	if n := c.Archive.Server; n != nil {
-		up := []string{"lab", "up", c.Engine}
-		if n.Nodes > 1 {
-			up = append(up, "--nodes", fmt.Sprint(n.Nodes))
+	if c.Archive.Server != nil {
+		engine, nodes := engineAndNodes(c.Archive)
+		up := []string{"lab", "up", engine}
+		if nodes > 1 {
+			up = append(up, "--nodes", fmt.Sprint(nodes))
 		}
 		lines = append(lines, commandLine(up)+"   # a temporary server; for production use your own")
 	}

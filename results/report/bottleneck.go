@@ -29,7 +29,7 @@ const (
 	noLaw          = -1.0                 // sigma if no scalability law was fitted
 	minSessions    = 0.5                  // number of active sessions below which their waits are not evidence
 	minLatency     = 2 * time.Millisecond // smallest median that can be a latency of the network
-	minIdleThreads = 0.75                 // share of threads without an active session that a latency explains
+	minIdleThreads = 0.75                 // minimum share of threads without an active session for a network latency
 	maxFixedRatio  = 1.25                 // maximum ratio of the 95th percentile to the median of a fixed latency
 	minSamples     = 5                    // number of samples of the sessions below which idle sessions are not evidence
 )
@@ -63,7 +63,7 @@ type evidence struct {
 	embedded bool
 }
 
-// Causes for which a server's sessions report that they wait.
+// The states that a server's sessions report: causes for which they wait, and serverWork, which is no wait.
 const (
 	locks      = "Locks"
 	logWrites  = "Log writes"
@@ -161,8 +161,7 @@ func (e *evidence) cpu() []cause {
 // silent returns the share of intervals in which the server completed no operation.
 func (e *evidence) silent() cause {
 	silent := len(lists.Filter(e.Series, func(s run.SeriesInterval) bool { return s.Completed == s.Failed }))
-	operationsAreLong := e.Response.P50 > e.Interval // so intervals without a completed operation are normal
-	if operationsAreLong || len(e.Series) < 3 || silent == 0 {
+	if e.embedded || !e.fillsIntervals() || len(e.Series) < 3 || silent == 0 {
 		return cause{}
 	}
 	details := fmt.Sprintf("the server did not answer in %d of %d intervals of %s", silent, len(e.Series), e.Interval)
@@ -180,12 +179,12 @@ func (e *evidence) connections() cause {
 }
 
 // serial returns the share of work that is done one at a time: the share that the scalability law gives, or one busy
-// core for several threads. If the engine and the client keep the cores busy, the law reflects that, so it is no
-// evidence of serial work.
+// core for several threads.
 func (e *evidence) serial() cause {
 	one := func(cores float64) bool { return e.cores > 1 && e.Threads > 1 && math.Abs(cores-1) < oneCoreMargin }
 	switch {
 	case e.busy >= fullShare && e.client+e.server > e.busy*e.cores/2:
+		return cause{} // the engine and the client keep the cores busy, and the law reflects that
 	case e.sigma > 0:
 		details := "by the scalability law " + share(e.sigma) + " % of the work is serial, so more threads gain little"
 		return cause{"Serial work", e.sigma, details}
@@ -209,7 +208,8 @@ func (e *evidence) fixedLatency() cause {
 	switch {
 	case e.Server != nil && e.Server.SessionSampleCount > 0:
 		idle := 1 - e.sessions/float64(max(e.Threads, 1))
-		// Threads whose sessions are idle may also wait for a core that other processes use, but not in the fastest operations.
+		// An idle session has two explanations: the thread waits for the network, or for a core that other processes use.
+		// The fastest operations did not wait for a core. If the median is hardly longer than they are, it is the network.
 		fast := fastest(e.Groups)
 		if float64(e.Service.P50) < maxFixedRatio*float64(fast) && !isNarrow {
 			isNarrow, details = true, details+fmt.Sprintf(", and 95 %% of the operations took at least %s ms", number(ms(fast)))

@@ -11,7 +11,6 @@ import (
 func TestBrief(t *testing.T) {
 	made := func() *Report {
 		return &Report{
-			complete: true,
 			Answers:  []Words{{"answer", "Use the first."}, {"answer right", "All results are correct."}, {"because", "It is faster."}},
 			Warnings: []string{"the machine was busy"},
 			Sections: []Section{
@@ -25,10 +24,11 @@ func TestBrief(t *testing.T) {
 		change  func(r *Report)
 		isBrief bool
 	}{
-		"a choice":     {func(*Report) {}, true},
-		"not complete": {func(r *Report) { r.complete = false }, false},
-		"no choice":    {func(r *Report) { r.Sections = r.Sections[1:] }, false},
-		"no sections":  {func(r *Report) { r.Sections = nil }, false},
+		"a choice":       {func(*Report) {}, true},
+		"not finished":   {func(r *Report) { r.Answers = append(r.Answers, Words{"alarm", "RUNNING"}) }, false},
+		"a wrong result": {func(r *Report) { r.Answers[1] = verdict(false, "1 cell is WRONG") }, false},
+		"no choice":      {func(r *Report) { r.Sections = r.Sections[1:] }, false},
+		"no sections":    {func(r *Report) { r.Sections = nil }, false},
 	} {
 		r := made()
 		c.change(r)

@@ -42,7 +42,7 @@ func OfComparison(c *compare.Comparison) *Report {
 			out.Warnings = appendNew(out.Warnings, w)
 		}
 		out.Answers = append(out.Answers, verdict(tally(a, compare.Broken) == 0, changes(name, a)))
-		s := Section{ID: fmt.Sprintf("run-%d", i+1), Title: name, Small: "baseline " + filepath.Base(c.Base)}
+		s := Section{ID: fmt.Sprintf("run-%d", i+1), Title: name, Small: "baseline " + filepath.Base(c.Base), Terminal: true}
 		s.Parts = filled(
 			Section{Title: "What makes the comparison void", Table: voiding, Terminal: true},
 			Section{Title: "Every cell", Table: findings(a, c), Terminal: true, Pictures: ratios(a)},
@@ -80,7 +80,7 @@ func changes(name string, a *compare.RunComparison) string {
 		{compare.Broken, "broken"},
 		{compare.Slower, "slower"},
 		{compare.Faster, "faster"},
-		{compare.StillIncorrect, "correct in neither run"},
+		{compare.StillIncorrect, "not right in either run"},
 		{compare.Repaired, "repaired"},
 		{compare.Missing, "absent"},
 		{compare.Added, "new"},
@@ -121,10 +121,7 @@ func findings(a *compare.RunComparison, c *compare.Comparison) *Table {
 		case compare.Faster, compare.Repaired:
 			mark.Class = "ok"
 		}
-		p := dim(none)
-		if !math.IsNaN(f.OwnRatio.Value) {
-			p = value(f.P, probability(f.P))
-		}
+		p := when(!math.IsNaN(f.OwnRatio.Value), value(f.P, probability(f.P)), none)
 		t.add("", text(f.Name()), text(f.Quantity+" ("+f.Unit+")"), sideCell(f.Base), sideCell(f.New),
 			estimate(f.Ratio), estimate(f.OwnRatio), p, mark)
 		t.Rows[i].Quiet = f.Verdict.IsUnremarkable() || i >= maxChangedCells

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,6 +43,28 @@ func TestComparison(t *testing.T) {
 	golden(t, "compare.txt", pageText(string(text))+"\n=== terminal ===\n"+b.String())
 }
 
+// TestComparisonOfThreeRuns: the name of a run precedes its tables on the terminal.
+func TestComparisonOfThreeRuns(t *testing.T) {
+	r, cells := makeRun()
+	dirs := []string{writeRun(t, r, cells, reps), writeRun(t, r, cells, reps), writeRun(t, r, cells, reps)}
+	runs, err := compare.Read(dirs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range []string{"first", "second", "third"} {
+		runs[i].Dir = name
+	}
+	var b strings.Builder
+	if err := OfComparison(compare.Runs(runs[0], runs[1:], 1)).Print(&b); err != nil {
+		t.Fatal(err)
+	}
+	_, tables, _ := strings.Cut(b.String(), "\nsecond baseline first\n")
+	second, third, ok := strings.Cut(tables, "\nthird baseline first\n")
+	if !ok || strings.Count(second, "Loads and sizes") != 1 || strings.Count(third, "Loads and sizes") != 1 {
+		t.Error(b.String())
+	}
+}
+
 // TestIncorrectInBothRuns: a cell that is correct in neither run is marked as a problem, although nothing changed.
 func TestIncorrectInBothRuns(t *testing.T) {
 	a := &compare.RunComparison{Findings: []compare.Finding{
@@ -51,5 +74,8 @@ func TestIncorrectInBothRuns(t *testing.T) {
 		if got, want := row.Cells[7].Class, []string{"bad", "ok", "dim"}[i]; got != want {
 			t.Errorf("%s has the class %q, want %q", row.Cells[7].Text, got, want)
 		}
+	}
+	if got := changes("new", a); !strings.Contains(got, " 1 "+string(compare.StillIncorrect)+" in either run") {
+		t.Errorf("the sentence has another word than the table: %s", got)
 	}
 }

@@ -14,18 +14,6 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// splitFaults separates the samples with injected faults from the others.
-func splitFaults(all []run.Sample) (faults, others []run.Sample) {
-	for _, s := range all {
-		if s.Fault != nil {
-			faults = append(faults, s)
-		} else {
-			others = append(others, s)
-		}
-	}
-	return faults, others
-}
-
 // faultName is the name of a server with a fault in tables.
 func faultName(s *run.Sample) string {
 	return s.Cell.Engine + ", " + several(int(s.Cell.Number("nodes")), "node") + ", " + acknowledgedOf(s)
@@ -109,12 +97,8 @@ func costTable(all []run.Sample) *Table {
 
 // acknowledgedBy describes what an acknowledged write of a cell's engine guarantees.
 func acknowledgedBy(r *run.Run, c run.Cell) string {
-	for _, a := range r.Archives {
-		if a.Engine == c.Engine && a.Design == c.Value("layout") {
-			return acknowledged(&a)
-		}
-	}
-	return acknowledged(&run.Archive{})
+	isOfCell := func(a run.Archive) bool { return a.Engine == c.Engine && a.Design == c.Value("layout") }
+	return acknowledged(cmp.Or(first(r.Archives, isOfCell), &run.Archive{}))
 }
 
 // correctness reports in one cell whether a store kept its guarantees.

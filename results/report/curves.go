@@ -70,7 +70,8 @@ func (d verificationDrawing) Draw() ([]byte, error) {
 			}
 		}
 	}
-	style := map[string]plot.Style{"bar": plot.Bars, "equivalence": plot.Boxes, "box": plot.Boxes, "revision": plot.Joined}[c.Picture]
+	// Plain curves and revisions are plot.Joined, the zero value: points and the line through them.
+	style := map[string]plot.Style{"bar": plot.Bars, "equivalence": plot.Boxes, "box": plot.Boxes}[c.Picture]
 	if style >= plot.Bars && axis.by == plot.Levels {
 		l.Coordinate = plot.Numbers
 	}
@@ -360,10 +361,15 @@ func pointTable(c *run.VerificationPlot) *Table {
 	return t
 }
 
-// sameCurves reports whether two plots have the same curves of the same statistic.
+// sameCurves reports whether two plots have the same curves of the same statistic, on both axes, in the same kind of
+// picture.
 func sameCurves(a, b *run.VerificationPlot) bool {
-	return a.Stat == b.Stat && a.Axis == b.Axis && len(a.Series) > 0 &&
-		fmt.Sprint(a.Series) == fmt.Sprint(b.Series) // as text, since NaN is not equal to itself
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Stat == b.Stat && a.Axis == b.Axis && a.Picture == b.Picture && len(a.Series) > 0 &&
+		fmt.Sprint(a.Series) == fmt.Sprint(b.Series) && // as text, since NaN is not equal to itself
+		sameCurves(a.RightAxis, b.RightAxis)
 }
 
 // split distributes curves with names such as "G2/NHX P500" by one word of their names: the one that results in the

@@ -71,10 +71,10 @@ func readDays(dir string) (*dayGrowth, error) {
 		case err != nil:
 			return nil, err
 		case !r.Finished.IsZero():
-			g.sizes, folders[n] = append(g.sizes, n), DaysFolder(dir, n)
+			g.measuredSizes, folders[n] = append(g.measuredSizes, n), DaysFolder(dir, n)
 		}
 	}
-	if len(g.sizes) < 2 { // a law needs at least two sizes
+	if len(g.measuredSizes) < 2 { // a law needs at least two sizes
 		return g, nil
 	}
 	return g, g.read(folders)
@@ -106,7 +106,7 @@ func openDays(dir string, r *run.Run, _ []run.Sample) *Report {
 			"Each size has a report in its own folder%s.", example))
 		return out
 	}
-	measured := list(lists.Map(g.sizes, count[int])) + " days"
+	measured := list(lists.Map(g.measuredSizes, count[int])) + " days"
 	out.Facts = append([]Fact{{"Series", g.series(r)}, {"Measured", measured}}, machineFacts(r.Machine)...)
 	out.Facts = append(out.Facts, Fact{"Command", commandLine(r.Args)})
 	out.Warnings = append(out.Warnings, g.warnings(r)...)
@@ -124,7 +124,7 @@ func openDays(dir string, r *run.Run, _ []run.Sample) *Report {
 		out.Answers = append(out.Answers, headline("%s", g.projectionsInWords()))
 		out.Data["projections"] = g.Projections
 	}
-	out.Answers = append(out.Answers, g.wrongCells()...)
+	out.Answers = append(out.Answers, g.verdict())
 	questions := func(id, title, rows string, laws []GrowthLaw) Section {
 		const exponents = "An exponent of 0 means that the days have no effect, 1 that twice the days take twice the time."
 		return Section{
@@ -163,7 +163,7 @@ func (g *dayGrowth) warnings(r *run.Run) (out []string) {
 			if slices.Contains(r.Warnings, w) { // the run itself has it
 				continue
 			}
-			text, key := fmt.Sprintf("at %s: %s", several(g.sizes[i], "day"), w), numerals.ReplaceAllString(w, "0")
+			text, key := fmt.Sprintf("at %s: %s", several(g.measuredSizes[i], "day"), w), numerals.ReplaceAllString(w, "0")
 			if k, ok := index[key]; ok {
 				out[k] = text
 				continue
@@ -187,7 +187,7 @@ func (g *dayGrowth) ratios(laws []GrowthLaw) string {
 	if len(all) == 0 {
 		return ""
 	}
-	first, last := several(g.sizes[0], "day"), several(g.sizes[len(g.sizes)-1], "day")
+	first, last := several(g.measuredSizes[0], "day"), several(g.measuredSizes[len(g.measuredSizes)-1], "day")
 	return fmt.Sprintf(" At %s a query takes %s times as long as at %s (%s – %s, the median of %d).",
 		last, number(measure.Median(all)), first, number(slices.Min(all)), number(slices.Max(all)), len(all))
 }
@@ -201,7 +201,7 @@ func (g *dayGrowth) series(r *run.Run) string {
 // lawTable returns the table of exponents of the questions of one kind.
 func (g *dayGrowth) lawTable(laws []GrowthLaw) *Table {
 	columns := []string{"question", "engine", "design", "flavour", "exponent", "95 % interval"}
-	columns = append(columns, lists.Map(g.sizes, func(n int) string { return fmt.Sprintf("at %d (ms)", n) })...)
+	columns = append(columns, lists.Map(g.measuredSizes, func(n int) string { return fmt.Sprintf("at %d (ms)", n) })...)
 	t := table(columns...)
 	for _, l := range laws {
 		t.add(classOf(l.ClientOverhead, false), l.cells()...)
@@ -220,7 +220,7 @@ func (g *dayGrowth) diskPicture() []Drawing {
 	for _, q := range g.archiveSizes() {
 		c := plot.Curve{Name: q.Engine + " " + q.Design, Group: q.Engine}
 		for i, v := range q.values {
-			c.Add(float64(g.sizes[i]), plot.Value{V: v, Lo: v, Hi: v})
+			c.Add(float64(g.measuredSizes[i]), plot.Value{V: v, Lo: v, Hi: v})
 		}
 		p.Curves = append(p.Curves, c)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/barograph/barograph/results/advise"
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/run"
 )
@@ -40,6 +41,9 @@ func daysFolder(t *testing.T, law func(days float64, allDays bool) float64, pred
 		r.Data.Records = int64(n) * 1000
 		for i := range r.Archives {
 			r.Archives[i].Bytes = 4_000_000 + 1_000_000*int64(n)
+			if n > sizes[0] { // a study that adds days to an archive has no time of its load
+				r.Archives[i].Load = 0
+			}
 		}
 		for i := range cells {
 			cells[i].noise = 0.01
@@ -105,6 +109,25 @@ func TestDays(t *testing.T) {
 	oneSize := joinLines(terminal(t, daysFolder(t, proportional, false, 4)))
 	if !strings.Contains(oneSize, "Fewer than two sizes") || !strings.Contains(oneSize, "(days-4 …)") {
 		t.Errorf("the text of one size is\n%s", oneSize)
+	}
+}
+
+// TestWeightsOfSizes: the weights and folders of the reader apply to the reports of all sizes, which the report of the run
+// rewrites.
+func TestWeightsOfSizes(t *testing.T) {
+	dir := daysFolder(t, func(float64, bool) float64 { return 1 }, false, 1, 4)
+	weights := advise.Defaults()
+	if err := weights.Set("ask=9"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Write(dir, Advising{Weights: weights}); err != nil {
+		t.Fatal(err)
+	}
+	for _, days := range []int{1, 4} {
+		page, err := os.ReadFile(filepath.Join(DaysFolder(dir, days), FileName))
+		if want := "The weights are " + weights.String(); err != nil || !strings.Contains(string(page), want) {
+			t.Errorf("%v: the page of %d days lacks %q", err, days, want)
+		}
 	}
 }
 
@@ -191,11 +214,11 @@ func TestProjection(t *testing.T) {
 		"constant and rate": func(n float64) float64 { return 1 + n/50 },
 	} {
 		g, random := &dayGrowth{}, rand.New(rand.NewPCG(1, 0))
-		g.sizes, g.folders = []int{1, 4, 16, 64}, []*folder{{results: &results{run: &run.Run{}}}}
+		g.measuredSizes, g.folders = []int{1, 4, 16, 64}, []*folder{{results: &results{run: &run.Run{}}}}
 		var measured []float64
 		for k := range 40 {
 			l := GrowthLaw{CellKey: CellKey{Configuration{"x", "wide", "sql"}, fmt.Sprint("case", k)}}
-			for _, n := range append(g.sizes, 128) {
+			for _, n := range append(g.measuredSizes, 128) {
 				v := float64(k+1) * law(float64(n)) * math.Exp(0.02*random.NormFloat64())
 				if n == 128 {
 					measured = append(measured, v)

@@ -2,12 +2,14 @@ package report
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/barograph/barograph/results/advise"
 	"github.com/barograph/barograph/results/run"
 )
 
@@ -16,7 +18,7 @@ func openKills(dir string, of *run.Run, kills []run.Sample) *Report {
 	r := ofRun(dir, of, "What does a node failure cost?")
 	r.Name, r.Data = "node failures · "+filepath.Base(dir), map[string]any{"kills": kills}
 	r.Facts = dataFacts(of, fmt.Sprintf("%s. %s.", of.Data.Source, several(of.Data.Files, "file")))
-	r.Answers = append(r.Answers, headline("%s", killsInWords(kills)))
+	r.Answers = append(r.Answers, killsInWords(kills))
 	messages := table("engine", "during", "times", "message")
 	for _, k := range kills {
 		for _, m := range slices.Sorted(maps.Keys(k.Kill.Messages)) {
@@ -48,6 +50,19 @@ func openKills(dir string, of *run.Run, kills []run.Sample) *Report {
 	return r
 }
 
+// nodeFailure returns the link to the first node failure of a choice; "" if its page has no relative path.
+func (a *adviser) nodeFailure(c *advise.Choice) string {
+	isOfChoice := func(s run.Sample) bool { return s.Cell.Engine == c.Engine && s.Cell.Value("design") == c.Design }
+	i := slices.IndexFunc(a.study.NodeFailures, isOfChoice)
+	from, err := filepath.Abs(a.dir)
+	to, err2 := filepath.Abs(filepath.Join(a.study.FaultFolders[i], FileName))
+	path, err3 := filepath.Rel(from, to)
+	if errors.Join(err, err2, err3) != nil {
+		return ""
+	}
+	return filepath.ToSlash(path) + "#" + a.study.NodeFailures[i].Cell.Value("during")
+}
+
 // badIf marks a cell if its value is wrong.
 func badIf(wrong bool, c Cell) Cell {
 	if wrong {
@@ -56,25 +71,27 @@ func badIf(wrong bool, c Cell) Cell {
 	return c
 }
 
-// killsInWords counts the killed nodes, the lost records and the wrong results.
-func killsInWords(kills []run.Sample) string {
+// killsInWords is the answer whether data survived the node failures. It counts these, the lost records and the wrong
+// results.
+func killsInWords(kills []run.Sample) Words {
 	var lost, acknowledged int64
-	wrong, harmful := 0, 0
+	wrong, failures := 0, map[run.Verdict]int{}
 	for _, s := range kills {
 		k := s.Kill
 		lost += k.Acknowledged - k.Found
 		acknowledged += k.Acknowledged
 		wrong += k.Wrong
-		if s.Problem != "" {
-			harmful++
-		}
+		failures[s.Verdict]++
 	}
 	s := fmt.Sprintf("In %s %s of %s acknowledged records were lost. Wrong results: %s.",
 		several(len(kills), "node failure"), count(lost), count(acknowledged), count(wrong))
-	if harmful > 0 {
-		s += fmt.Sprintf(" Node failures that lost or changed data: %d.", harmful)
+	if n := failures[run.Wrong]; n > 0 {
+		s += fmt.Sprintf(" Node failures that lost or changed data: %d.", n)
 	}
-	return s
+	if n := failures[run.Failed]; n > 0 {
+		s += fmt.Sprintf(" Node failures whose effect on the data is not known: %d.", n)
+	}
+	return verdict(len(kills) > 0 && failures[run.Equal] == len(kills), s)
 }
 
 // killTable lists the kills during loads or during queries. columns and cells are those of that kind.

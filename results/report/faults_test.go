@@ -59,7 +59,8 @@ func killsFolder(t *testing.T) string {
 	return dir
 }
 
-// TestKilledNodes writes the page and the tables.
+// TestKilledNodes: page and terminal count lost records and wrong results. A kill with a problem leaves no times for its
+// cell.
 func TestKilledNodes(t *testing.T) {
 	dir := killsFolder(t)
 	page, lines := html(t, dir), terminal(t, dir)
@@ -138,10 +139,29 @@ func TestCosts(t *testing.T) {
 
 // TestOneNodeFailure: the sentence is correct English for one node failure and one wrong result.
 func TestOneNodeFailure(t *testing.T) {
-	kills := []run.Sample{{Kill: &run.Kill{Acknowledged: 1000, Found: 999, Wrong: 1}, Problem: "a record is missing"}}
+	kills := []run.Sample{{Kill: &run.Kill{Acknowledged: 1000, Found: 999, Wrong: 1}, Problem: "a record is missing", Verdict: run.Wrong}}
 	want := "In 1 node failure 1 of 1,000 acknowledged records were lost. Wrong results: 1. " +
 		"Node failures that lost or changed data: 1."
-	if got := killsInWords(kills); got != want {
+	if got := killsInWords(kills); got != verdict(false, want) {
 		t.Error(got)
+	}
+}
+
+// TestUnknownEffectOfANodeFailure: if the archive cannot be read after a kill, nobody knows what was lost. Such a kill is
+// not counted as one that lost data. Only kills without a problem are marked as correct.
+func TestUnknownEffectOfANodeFailure(t *testing.T) {
+	kills := []run.Sample{
+		{Kill: &run.Kill{Acknowledged: 1000, Found: 1000}, Verdict: run.Equal},
+		{Kill: &run.Kill{}, Problem: "the archive cannot be read after the kill: it is down", Verdict: run.Failed},
+	}
+	for n, want := range []Words{
+		verdict(false, "In 0 node failures 0 of 0 acknowledged records were lost. Wrong results: 0."),
+		verdict(true, "In 1 node failure 0 of 1,000 acknowledged records were lost. Wrong results: 0."),
+		verdict(false, "In 2 node failures 0 of 1,000 acknowledged records were lost. Wrong results: 0. "+
+			"Node failures whose effect on the data is not known: 1."),
+	} {
+		if got := killsInWords(kills[:n]); got != want {
+			t.Errorf("%+v\nwant %+v", got, want)
+		}
 	}
 }

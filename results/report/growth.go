@@ -52,17 +52,17 @@ const FarDocuments = 128_342_347
 
 // growth contains the studies of several sizes and the laws of their times.
 type growth struct {
-	unit    string // copies or days
-	sizes   []int
-	folders []*folder // by size
-	sum     GrowthSummary
+	unit          string    // copies or days
+	measuredSizes []int     // ascending; of a run of barograph growth only those that are finished
+	folders       []*folder // by size
+	sum           GrowthSummary
 }
 
 // readGrowth reads a folder with studies of several sizes, and fits the laws.
 func readGrowth(dir string) (*growth, error) {
 	folders := run.SizeFolders(dir)
-	g := &growth{unit: copiesUnit, sizes: slices.Sorted(maps.Keys(folders))}
-	if len(g.sizes) < 2 {
+	g := &growth{unit: copiesUnit, measuredSizes: slices.Sorted(maps.Keys(folders))}
+	if len(g.measuredSizes) < 2 {
 		const problem, cure = "contains no studies of several sizes", "make them: barograph met FILES --subsets 1,2,4"
 		return nil, &fault.Error{File: dir, Problem: problem, Cure: cure}
 	}
@@ -74,7 +74,7 @@ const copiesUnit = "copies"
 
 // read reads the studies of all sizes and fits the laws.
 func (g *growth) read(folders map[int]string) error {
-	for _, n := range g.sizes {
+	for _, n := range g.measuredSizes {
 		r, samples, err := run.Read(folders[n])
 		if err != nil {
 			return err
@@ -90,44 +90,38 @@ func (g *growth) read(folders map[int]string) error {
 
 // fit fits a law to every cell that was timed at every size.
 func (g *growth) fit() error {
-	g.sum.Sizes, g.sum.Document = g.sizes, g.documents()
+	g.sum.Sizes, g.sum.Document = g.measuredSizes, g.documents()
 	g.sum.Far = float64(FarDocuments) / float64(g.sum.Document)
-	sizes := floats(g.sizes)
-	laws, times := map[CellKey]*GrowthLaw{}, map[CellKey][][]float64{}
-	var order []CellKey
+	var timed []CellSummary
 	for _, f := range g.folders {
-		g.sum.Wrong += f.sum.Wrong + f.sum.Failed + f.sum.Incomplete
+		g.sum.Wrong += len(f.cells) - f.sum.Equal
 		for _, c := range f.sum.Cases {
-			for _, k := range c.Cells {
-				if k.Times == nil {
-					continue
-				}
-				if laws[k.CellKey] == nil {
-					order = append(order, k.CellKey)
-					laws[k.CellKey] = &GrowthLaw{CellKey: k.CellKey, ClientOverhead: k.ClientOverhead}
-				}
-				times[k.CellKey] = append(times[k.CellKey], k.Times.values)
-				laws[k.CellKey].Times = append(laws[k.CellKey].Times, estimateOf(k.Times.Median, k.Times.Lo, k.Times.Hi))
-			}
+			timed = append(timed, lists.Filter(c.Cells, func(k CellSummary) bool { return k.Times != nil })...)
 		}
 	}
-	for _, cell := range order {
-		law := laws[cell]
-		if len(law.Times) < len(g.sizes) {
+	keys, cells := grouped(timed, func(k CellSummary) CellKey { return k.CellKey })
+	for _, key := range keys {
+		bySize := cells[key]
+		if len(bySize) < len(g.measuredSizes) {
 			continue
 		}
-		fit, err := measure.FitGrowth(sizes, times[cell], g.folders[0].run.Seed)
+		times := lists.Map(bySize, func(k CellSummary) []float64 { return k.Times.values })
+		fit, err := measure.FitGrowth(floats(g.measuredSizes), times, g.folders[0].run.Seed)
 		if err != nil {
 			return err
 		}
-		law.Growth, law.Far = fit, fit.At(g.sum.Far)
-		g.sum.Laws = append(g.sum.Laws, *law)
+		law := GrowthLaw{CellKey: key, Growth: fit, Far: fit.At(g.sum.Far), ClientOverhead: bySize[0].ClientOverhead}
+		law.Times = lists.Map(bySize, func(k CellSummary) measure.Estimate {
+			return estimateOf(k.Times.Median, k.Times.Lo, k.Times.Hi)
+		})
+		g.sum.Laws = append(g.sum.Laws, law)
 	}
 	return nil
 }
 
-// documents returns the number of documents of one copy, or of pairs with the same ids; if no archive stores documents
-// or pairs, the largest number of other objects. It is at least 1, because it is a divisor.
+// documents returns the number of documents that one copy has. Archives of pairs have a pair for each document, so their
+// pairs count too. If no archive stores either, it returns the largest number of other objects. It is at least 1, because
+// it is a divisor.
 func (g *growth) documents() int64 {
 	var objects int64
 	for _, a := range g.folders[0].run.Archives {
@@ -147,15 +141,16 @@ func openGrowth(dir string, o Advising) (*Report, error) {
 	}
 	last := g.folders[len(g.folders)-1]
 	r := last.head("What does other data in the same engine cost?")
-	r.dir, r.Name, r.Warnings, r.Data = dir, filepath.Base(dir), nil, map[string]any{"growth": g.sum}
+	r.dir, r.Name, r.Answers, r.Warnings, r.Data = dir, filepath.Base(dir), nil, nil, map[string]any{"growth": g.sum}
 	for i, f := range g.folders {
-		for _, w := range f.head("").Warnings {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("at %d×: %s", g.sizes[i], w))
+		size := f.head("")
+		for _, w := range size.Warnings {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("at %d×: %s", g.measuredSizes[i], w))
 		}
+		r.Answers = slices.Compact(append(r.Answers, size.Answers...)) // that sizes are unfinished
 		r.linked = append(r.linked, f.dir)
 	}
-	r.Answers = append(r.Answers, headline("With other data in the same engine: %s", g.sentence(g.sum.Laws)))
-	r.Answers = append(r.Answers, g.wrongCells()...)
+	r.Answers = append(r.Answers, headline("With other data in the same engine: %s", g.sentence(g.sum.Laws)), g.verdict())
 	r.Sections = []Section{
 		g.proofSection(),
 		{ID: "pictures", Title: "Pictures", Words: explain("growth pictures"), Parts: g.pictures()},
@@ -166,13 +161,16 @@ func openGrowth(dir string, o Advising) (*Report, error) {
 	return r, r.advise(o)
 }
 
-// wrongCells is the answer about cells without a correct result; nil if there are none.
-func (g *growth) wrongCells() []Words {
-	if g.sum.Wrong == 0 {
-		return nil
+// verdict is the answer whether all results of all sizes are correct.
+func (g *growth) verdict() Words {
+	if g.sum.Wrong > 0 {
+		return verdict(false, several(g.sum.Wrong, "cell")+" without a correct result; the reports of the sizes list them.")
 	}
-	cells := several(g.sum.Wrong, "cell")
-	return []Words{verdict(false, cells+" without a correct result; the reports of the sizes list them")}
+	correct := 0
+	for _, f := range g.folders {
+		correct += f.sum.Equal
+	}
+	return verdict(correct > 0, count(correct)+" results over all sizes equal the reference.")
 }
 
 // proofSection lists the studies of the sizes.
@@ -182,14 +180,14 @@ func (g *growth) proofSection() Section {
 
 // farInWords explains the projection to FarDocuments.
 func (g *growth) farInWords() []Words {
-	largest := float64(g.sizes[len(g.sizes)-1])
+	largest := float64(g.measuredSizes[len(g.measuredSizes)-1])
 	documents, copies, times := count(int64(FarDocuments)), number(g.sum.Far), number(g.sum.Far/largest)
 	return say(prose("far projection"), documents, copies, times, g.sizeRange())
 }
 
 // sizeRange names the smallest and the largest size.
 func (g *growth) sizeRange() string {
-	return fmt.Sprintf("%d and %d %s", g.sizes[0], g.sizes[len(g.sizes)-1], g.unit)
+	return fmt.Sprintf("%d and %d %s", g.measuredSizes[0], g.measuredSizes[len(g.measuredSizes)-1], g.unit)
 }
 
 // sentence names the configurations whose times hardly depend on the size.
@@ -217,7 +215,7 @@ const flatExponent = 0.1
 // laws returns the table of exponents.
 func (g *growth) laws() *Table {
 	columns := []string{"case", "engine", "design", "flavour", "exponent", "95 % interval"}
-	columns = append(columns, lists.Map(g.sizes, func(n int) string { return fmt.Sprintf("at %d× (ms)", n) })...)
+	columns = append(columns, lists.Map(g.measuredSizes, func(n int) string { return fmt.Sprintf("at %d× (ms)", n) })...)
 	t := table(append(columns, "at "+number(g.sum.Far)+"× (ms, projected)")...)
 	for _, l := range g.sum.Laws {
 		if !l.hasInterval() {
@@ -242,29 +240,31 @@ func projectionCell(e measure.Estimate) Cell {
 // signed prints an exponent.
 func signed(v float64) string { return fmt.Sprintf("%.3f", v) }
 
-// archives lists the load rate and the disk usage of each size. An incomplete archive has neither.
+// archives lists the disk usage of each size and, of copies, the load rate. An incomplete archive has neither. A study
+// that adds days to an archive has no time of its load.
 func (g *growth) archives() *Table {
-	t := table("engine", "design")
-	for _, n := range g.sizes {
-		t.Head = append(t.Head, Column{Name: fmt.Sprintf("to %d %s", n, g.unit), Unit: "records/s"})
+	var rates, sizes []string
+	for _, n := range g.measuredSizes {
+		rates = append(rates, fmt.Sprintf("to %d %s (records/s)", n, g.unit))
+		sizes = append(sizes, fmt.Sprintf("at %d %s (MB on disk)", n, g.unit))
 	}
-	for _, n := range g.sizes {
-		t.Head = append(t.Head, Column{Name: fmt.Sprintf("at %d %s", n, g.unit), Unit: "MB on disk"})
+	t := table(slices.Concat([]string{"engine", "design"}, sizes, rates)...)
+	if t.Note = "The rate is that of the copies added at that size."; g.unit != copiesUnit {
+		t.Head, t.Note = t.Head[:2+len(sizes)], "The first size's report has the load rates."
 	}
 	for _, archive := range g.folders[0].archives {
-		rates, sizes := texts(archive.Engine, archive.Design), []Cell(nil)
+		cells, rates := texts(archive.Engine, archive.Design), []Cell(nil)
 		before := int64(0)
 		for _, f := range g.folders {
 			cost := costOf(f.archive(archive)) // none if this size has no such archive
 			records := f.run.Data.Records * int64(max(f.run.Data.Copies, 1))
+			cells = append(cells, numeric(cost.disk))
 			rates = append(rates, numeric(float64(records-before)/cost.seconds))
-			sizes = append(sizes, numeric(cost.disk))
 			before = records
 		}
-		t.add("", append(rates, sizes...)...)
+		t.add("", append(cells, rates...)[:len(t.Head)]...)
 		t.setAnchor(anchor("archive", CellKey{archive, ""}))
 	}
-	t.Note = "The rate is that of the " + g.unit + " added at that size."
 	return t
 }
 
@@ -278,7 +278,7 @@ func (g *growth) runs() *Table {
 		}
 		link := filepath.Base(f.dir) + "/" + FileName
 		records := f.run.Data.Records * int64(max(f.run.Data.Copies, 1))
-		t.add("", countCell(g.sizes[i]), countCell(records), proof, Cell{Text: link, Link: link})
+		t.add("", countCell(g.measuredSizes[i]), countCell(records), proof, Cell{Text: link, Link: link})
 	}
 	return t
 }
@@ -287,24 +287,18 @@ func (g *growth) runs() *Table {
 // archive.
 func (g *growth) pictures() (out []Section) {
 	for _, c := range g.folders[len(g.folders)-1].sum.Cases {
-		byArchive := map[string][]GrowthLaw{}
-		var order []string
-		for _, l := range g.sum.Laws {
-			if l.Case == c.Name {
-				key := l.Engine + " " + l.Design
-				order, byArchive[key] = appendNew(order, key), append(byArchive[key], l)
-			}
-		}
-		if len(order) == 0 {
+		laws := lists.Filter(g.sum.Laws, func(l GrowthLaw) bool { return l.Case == c.Name })
+		archives, byArchive := grouped(laws, func(l GrowthLaw) string { return l.Engine + " " + l.Design })
+		if len(laws) == 0 {
 			continue
 		}
 		var best []GrowthLaw
 		every := Section{Title: "Every configuration of " + c.Name, Folded: true, SideBySide: true}
-		for _, key := range order {
-			best = append(best, slices.MinFunc(byArchive[key], func(a, b GrowthLaw) int {
+		for _, archive := range archives {
+			best = append(best, slices.MinFunc(byArchive[archive], func(a, b GrowthLaw) int {
 				return cmp.Compare(a.Times[len(a.Times)-1].Value, b.Times[len(b.Times)-1].Value)
 			}))
-			every.Pictures = append(every.Pictures, g.draw(key, c.Name, byArchive[key], curveWidth))
+			every.Pictures = append(every.Pictures, g.draw(archive, c.Name, byArchive[archive], curveWidth))
 		}
 		s := Section{Title: c.Name, Small: c.Title, Parts: []Section{every}}
 		s.Pictures = []Drawing{g.draw(c.Name+" · "+c.Title, "the fastest configuration of each archive", best, 0)}
@@ -326,7 +320,7 @@ func (g *growth) draw(title, subtitle string, laws []GrowthLaw, width int) Drawi
 			c.Name, c.Group = fmt.Sprintf("%s (%s)", l.Flavour, signed(l.Exponent.Value)), ""
 		}
 		for i, v := range l.Times {
-			c.Add(float64(g.sizes[i]), valueOf(v))
+			c.Add(float64(g.measuredSizes[i]), valueOf(v))
 		}
 		if len(laws) > plot.Hues {
 			c.Lo, c.Hi = nil, nil

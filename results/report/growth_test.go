@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -73,7 +74,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-func TestGrowthOfOneSize(t *testing.T) {
+func TestGrowthWithoutSizes(t *testing.T) {
 	if _, err := readGrowth(t.TempDir()); err == nil || !strings.Contains(err.Error(), "--subsets") {
 		t.Errorf("the error is %v", err)
 	}
@@ -140,7 +141,7 @@ func TestGrowthOfArchives(t *testing.T) {
 	archive := func(engine string, complete bool) run.Archive {
 		return run.Archive{Engine: engine, Design: "wide", Complete: complete, Load: time.Second, Bytes: 2e6}
 	}
-	g := &growth{unit: copiesUnit, sizes: []int{1, 2}}
+	g := &growth{unit: copiesUnit, measuredSizes: []int{1, 2}}
 	for copies, archives := range [][]run.Archive{
 		{archive("duckdb", true), archive("sqlite", true), archive("mongodb", false)},
 		{archive("sqlite", true), archive("mongodb", true)},
@@ -152,9 +153,74 @@ func TestGrowthOfArchives(t *testing.T) {
 	for _, row := range g.archives().Rows {
 		got = append(got, strings.Join(lists.Map(row.Cells, func(c Cell) string { return c.Text }), " "))
 	}
-	want := []string{"duckdb wide 100 — 2.00 —", "sqlite wide 100 100 2.00 2.00", "mongodb wide — 100 — 2.00"}
+	want := []string{"duckdb wide 2.00 — 100 —", "sqlite wide 2.00 2.00 100 100", "mongodb wide — 2.00 — 100"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
+	}
+	g.unit = "days" // a study that adds days has no time of its load
+	table := g.archives()
+	names := lists.Map(table.Head, func(c Column) string { return c.Name + " " + c.Unit })
+	if want := []string{"engine ", "design ", "at 1 days MB on disk", "at 2 days MB on disk"}; !slices.Equal(names, want) ||
+		len(table.Rows[0].Cells) != len(want) || strings.Contains(table.Note, "added at that size") {
+		t.Errorf("%q, %q", names, table.Note)
+	}
+}
+
+// TestLoadsOfCopies: the size of an archive is divided by all copies of the data, and the time of its load by the copies
+// that the study of this size added.
+func TestLoadsOfCopies(t *testing.T) {
+	dir := growthFolder(t)
+	for copies, want := range map[string]string{
+		"x1": "duckdb wide 4.00 123,000 20.0 2 16.5 33.4 0.206",
+		"x2": "duckdb wide 4.00 123,000 20.0 2 16.5 16.7 0.103",
+		"x8": "duckdb wide 4.00 494,000 80.0 2 16.5 4.18 0.0258",
+	} {
+		row := met(t, filepath.Join(dir, copies)).loads().Table.Rows[1].Cells
+		if got := strings.Join(lists.Map(row, func(c Cell) string { return c.Text })[:9], " "); got != want {
+			t.Errorf("%s: %q\nwant %q", copies, got, want)
+		}
+	}
+}
+
+// TestBriefOfSeveralSizes: if all studies are finished and all their results correct, the brief output has the choice and
+// the proof. A wrong result or an interrupted size shows everything.
+func TestBriefOfSeveralSizes(t *testing.T) {
+	for name, c := range map[string]struct {
+		change  func(r *run.Run, cells []cellPlan)
+		isBrief bool
+	}{
+		"all correct": {func(*run.Run, []cellPlan) {}, true},
+		"a wrong result at the first size": {func(_ *run.Run, cells []cellPlan) {
+			cells[1].wrongAt = 2
+		}, false},
+		"the first size was interrupted": {func(r *run.Run, _ []cellPlan) { r.Finished = time.Time{} }, false},
+	} {
+		dir := t.TempDir()
+		for n := 1; n <= 2; n++ {
+			r, cells := makeRun()
+			r.Archives[5].Complete = true
+			for i := range cells {
+				cells[i].wrongAt, cells[i].failedAt = -1, -1
+			}
+			if r.Data.Copies = n; n == 1 {
+				c.change(&r, cells)
+			}
+			if err := os.Rename(writeRun(t, r, cells, reps), filepath.Join(dir, "x"+count(n))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var brief, all strings.Builder
+		if err := errors.Join(r.Brief(&brief), r.Print(&all)); err != nil {
+			t.Fatal(err)
+		}
+		if isBrief := brief.String() != all.String(); isBrief != c.isBrief ||
+			isBrief && !strings.Contains(brief.String(), "58 results over all sizes equal the reference.") {
+			t.Errorf("%s:\n%s", name, brief.String())
+		}
 	}
 }
 

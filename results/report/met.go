@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -80,29 +81,21 @@ func (f *folder) report(o Advising) (*Report, error) {
 	}
 	sections := []Section{f.proof(), f.times(), f.why(), tables, f.loads(), verification(f.curves), f.planSection(), f.method()}
 	r.Sections = lists.Filter(sections, func(s Section) bool { return s.Title != "" })
-	if err := r.advise(o); err != nil {
-		return nil, err
-	}
-	r.complete = f.sum.allCorrect() && f.sum.Finished
-	return r, nil
+	return r, r.advise(o)
 }
 
 // scope describes how many engines, configurations and cases were compared.
 func (f *folder) scope() string {
-	engines, configurations, overhead := map[string]bool{}, 0, ""
-	for _, c := range f.configurations {
-		if f.archive(c).Place == overheadPlace {
-			overhead = ", and the client overhead"
-			continue
-		}
-		engines[c.Engine] = true
-		configurations++
-	}
-	if configurations == 0 {
+	compared := lists.Filter(f.configurations, func(c Configuration) bool { return f.archive(c).Place != overheadPlace })
+	if len(compared) == 0 {
 		return ""
 	}
-	cases := several(len(f.cases), "case") + overhead + "."
-	return several(len(engines), "engine") + ", " + several(configurations, "configuration") + " and " + cases
+	cases := several(len(f.cases), "case")
+	if len(compared) < len(f.configurations) {
+		cases += ", and the client overhead"
+	}
+	engines := lists.Set(compared, func(c Configuration) string { return c.Engine })
+	return fmt.Sprintf("%s, %s and %s.", several(len(engines), "engine"), several(len(compared), "configuration"), cases)
 }
 
 //go:embed recorded2020.csv
@@ -190,12 +183,17 @@ func (r *result) cell() Cell {
 
 // loads shows the cost of loading and the sizes of the archives. For an archive that does not contain exactly the data
 // it shows neither.
-func (rs *results) loads() Section {
+func (f *folder) loads() Section {
 	t := table("engine", "design", "load (s)", "rate (records/s)", "text rate (MB/s)", "commits", "on disk (MB)",
 		"per record (bytes)", "of the text (×)", "objects", "kind", "digest")
 	t.Note = prose("load table")
-	d := rs.run.Data
+	d := f.run.Data
 	files := several(d.Files, "file") + " · " + byteSize(float64(d.Bytes)) + " of text"
+	copies := float64(max(d.Copies, 1))
+	loaded := copies - f.earlierCopies()
+	if copies > 1 {
+		files += " · " + count(d.Copies) + " copies of them in each archive"
+	}
 	picture := plot.Rows{
 		Frame: plot.Frame{Width: pageWidth, Subtitle: count(d.Records) + " records · " + files}, SideBySide: true,
 		Panels: []plot.Panel{
@@ -205,17 +203,18 @@ func (rs *results) loads() Section {
 		},
 	}
 	drawn := false
-	for _, a := range rs.run.Archives {
+	for _, a := range f.run.Archives {
 		archive, cost := Configuration{a.Engine, a.Design, ""}, costOf(a)
-		rate, perRecord := float64(d.Records)/cost.seconds, cost.disk*1e6/float64(d.Records)
-		load := []Cell{numeric(cost.seconds), numeric(rate), numeric(float64(d.Bytes) / 1e6 / cost.seconds)}
+		copiesPerSecond, bytesOfCopy := loaded/cost.seconds, cost.disk*1e6/copies
+		rate, perRecord := float64(d.Records)*copiesPerSecond, bytesOfCopy/float64(d.Records)
+		load := []Cell{numeric(cost.seconds), numeric(rate), numeric(float64(d.Bytes) / 1e6 * copiesPerSecond)}
 		load = append(load, when(cost.seconds > 0, countCell(a.Commits), none))
-		size := []Cell{numeric(cost.disk), numeric(perRecord), numeric(cost.disk * 1e6 / float64(d.Bytes)), countCell(a.Objects)}
+		size := []Cell{numeric(cost.disk), numeric(perRecord), numeric(bytesOfCopy / float64(d.Bytes)), countCell(a.Objects)}
 		size = append(size, text(a.ObjectKind), Cell{Text: "complete", Class: "ok"})
 		if !a.Complete {
 			size = append(slices.Repeat([]Cell{dim(none)}, len(size)-1), bad("differs: incomplete"))
 		}
-		t.add(rs.class(archive), slices.Concat(texts(a.Engine, a.Design), load, size)...)
+		t.add(f.class(archive), slices.Concat(texts(a.Engine, a.Design), load, size)...)
 		t.setAnchor(anchor("archive", CellKey{archive, ""}))
 		if a.Place == overheadPlace {
 			continue
@@ -240,6 +239,16 @@ func (rs *results) loads() Section {
 		s.Words, s.Terminal = []Words{{"none", "Nothing was loaded."}}, false
 	}
 	return s
+}
+
+// earlierCopies returns how many of the copies in the archives the studies of smaller sizes loaded before this one.
+func (f *folder) earlierCopies() (n float64) {
+	for size := range run.SizeFolders(filepath.Join(f.dir, "..")) {
+		if size < f.run.Data.Copies {
+			n = max(n, float64(size))
+		}
+	}
+	return n
 }
 
 // archiveCost is the load time of an archive in seconds and its size on disk in MB; NaN = not measured.

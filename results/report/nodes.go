@@ -73,9 +73,11 @@ func (rs *results) isolationInWords() string {
 }
 
 // engineAndNodes returns the name of the engine in its URL, because the user may have given the archive another name,
-// and the number of nodes of its server; 0 = not known, or no server.
+// and the number of nodes of its server; 0 = not known, or no server. A URL of the form @FILE does not name the engine.
 func engineAndNodes(a run.Archive) (engine string, nodes int) {
-	engine, _, _ = strings.Cut(a.URL, ":")
+	if engine, _, _ = strings.Cut(a.URL, ":"); strings.HasPrefix(engine, "@") {
+		engine = a.Engine
+	}
 	if a.Server != nil {
 		nodes = a.Server.Nodes
 	}

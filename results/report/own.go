@@ -176,6 +176,13 @@ func (o *ownReport) verdict(samples []run.Sample) Words {
 	if words != "" {
 		return verdict(false, words+"Wrong and failed results have no times.")
 	}
+	proven, all := 0, len(o.Questions)*len(o.engines)
+	for _, q := range o.Questions {
+		proven += len(q.ComparedWith)
+	}
+	if proven < all || all == 0 {
+		return headline("%d of %d results are compared so far, each with that of DuckDB on the files; none differs.", proven, all)
+	}
 	questions := several(len(o.Questions), "question")
 	words = list(o.engines) + " returned the same results as DuckDB on the files, for " + questions + "."
 	if names := o.undetermined(); len(names) > 0 {
@@ -186,13 +193,9 @@ func (o *ownReport) verdict(samples []run.Sample) Words {
 }
 
 // undetermined lists the questions that do not determine their result.
-func (o *ownReport) undetermined() (names []string) {
-	for _, q := range o.Questions {
-		if q.Undetermined != "" {
-			names = append(names, q.Name)
-		}
-	}
-	return names
+func (o *ownReport) undetermined() []string {
+	all := lists.Filter(o.Questions, func(q run.OwnQuestion) bool { return q.Undetermined != "" })
+	return lists.Map(all, func(q run.OwnQuestion) string { return q.Name })
 }
 
 // isMeasured reports whether a question was timed on each engine, or failed there. An interruption or a time limit ends
@@ -282,13 +285,11 @@ func (o *ownReport) relativeTime(e, other string) (mean float64, common int) {
 }
 
 // fasterThan counts the engines that take less time than e over common questions.
-func (o *ownReport) fasterThan(e string, all []string) (n int) {
-	for _, other := range all {
-		if mean, common := o.relativeTime(e, other); common > 0 && mean > 1 {
-			n++
-		}
-	}
-	return n
+func (o *ownReport) fasterThan(e string, all []string) int {
+	return len(lists.Filter(all, func(other string) bool {
+		mean, common := o.relativeTime(e, other)
+		return common > 0 && mean > 1
+	}))
 }
 
 // sumOfLogs returns the sum of the logarithms of an engine's times relative to all others.

@@ -13,7 +13,7 @@ import (
 // TestOpenLoopRanksNoEngine: with an open loop, the rate determines how many questions are answered. Therefore no
 // engine has the highest throughput, and no law of scaling is fitted.
 func TestOpenLoopRanksNoEngine(t *testing.T) {
-	newReport := func(target float64) *ownReport {
+	withTarget := func(target float64) *ownReport {
 		var all []*point
 		for _, e := range []string{"a", "b"} {
 			for i := range 5 {
@@ -26,7 +26,7 @@ func TestOpenLoopRanksNoEngine(t *testing.T) {
 		}
 		return &ownReport{Own: &run.Own{}, run: &run.Run{}, streams: gather(&run.Run{}, all)}
 	}
-	closed, open := newReport(0), newReport(5)
+	closed, open := withTarget(0), withTarget(5)
 	if words := closed.streamsInWords(); !strings.Contains(words, "Highest throughput of questions: ") ||
 		len(closed.streams.usl()) != 2 || strings.Contains(closed.sendingInWords()[0].Text, "due") {
 		t.Errorf("%q, %d laws, %q", words, len(closed.streams.usl()), closed.sendingInWords()[0].Text)
@@ -117,6 +117,29 @@ func TestAdviceOfAnIncompleteRun(t *testing.T) {
 	if got := o.advice(); got != want {
 		t.Errorf("%s\nnot\n%s", got, want)
 	}
+}
+
+// TestResultsThatAreNotComparedYet: a run has all questions before it loads the first table. Until each engine has proven
+// each of them, the report counts the proven results, and claims nothing about the others.
+func TestResultsThatAreNotComparedYet(t *testing.T) {
+	o := &ownReport{Own: &run.Own{}, run: &run.Run{}, engines: []string{"a", "b"}}
+	expect := func(class, want string) {
+		t.Helper()
+		if got := o.verdict(nil); got.Class != class || !strings.HasPrefix(got.Text, want) {
+			t.Errorf("%+v\nwant %s: %s", got, class, want)
+		}
+	}
+	expect("answer", "0 of 0 results are compared so far")
+	o.Questions = []run.OwnQuestion{{Name: "p", ComparedWith: map[string]string{}}, {Name: "q", ComparedWith: map[string]string{}}}
+	expect("answer", "0 of 4 results are compared so far")
+	for _, q := range o.Questions {
+		q.ComparedWith["a"] = run.OverFiles
+	}
+	expect("answer", "2 of 4 results are compared so far, each with that of DuckDB on the files; none differs.")
+	for _, q := range o.Questions {
+		q.ComparedWith["b"] = run.Unconfirmed
+	}
+	expect("answer right", "a and b returned the same results as DuckDB on the files, for 2 questions.")
 }
 
 // TestProofsOfEachEngine: the note about rounding is next to the engine that it describes.

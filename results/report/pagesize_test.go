@@ -16,6 +16,7 @@ func TestShortenPage(t *testing.T) {
 		`<path d="M254.67,110.48L866.98,110.48" style="x" />`: `<path d="M254.7,110.5H867" style="x" />`,
 		`<path d="M763.82,125.08L763.82,132.08" style="x" />`: `<path d="M763.8,125.1V132.1" style="x" />`,
 		`<path d="M1.5,2.5L3.5,4.5" style="x" />`:             `<path d="M1.5,2.5L3.5,4.5" style="x" />`,
+		`<path d="M9.5,12345.67L99.5,12345.67" style="x" />`:  `<path d="M9.5,12345.7H99.5" style="x" />`,
 	} {
 		if got := string(shortenPaths([]byte(long))); got != want {
 			t.Errorf("%s\nis %s\nnot %s", long, got, want)

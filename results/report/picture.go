@@ -53,6 +53,7 @@ func diagramOf(c *run.VerificationPlot) (diagram, bool) {
 			d.style = plot.Points // the points of a folder of an earlier version have no order
 		}
 	case "taylor":
+		// the axis ends a tenth above the largest value, at the next quarter
 		most := math.Ceil(max(largest(c, func(s run.Series) []float64 { return s.Y }), 1)*4.4) / 4
 		d.xLabel, d.yLabel = "standard deviation (that of the observations is 1)", "standard deviation"
 		d.xLimits, d.yLimits, d.square = [2]float64{0, most}, [2]float64{0, most}, true

@@ -17,7 +17,7 @@ import (
 // points contains the throughput and the latency of a run of mixes, grouped into cells.
 type points struct {
 	run     *run.Run
-	all     []*point
+	all     []*point     // of cells
 	cells   []*pointCell // in the order of the table
 	samples []run.Sample // all samples of the folder
 	steps   []run.Sample // of ramps; cells does not contain them
@@ -83,10 +83,11 @@ func OfPoints(r *run.Run, samples []run.Sample) *Report {
 
 // points creates the sections of all points, and of those with faults.
 func (r *Report) points(of *run.Run, samples []run.Sample) {
-	faults, others := splitFaults(samples)
-	steps, others := splitRamps(others)
+	hasFaults := func(s run.Sample) bool { return s.Fault != nil }
+	isStep := func(s run.Sample) bool { return !hasFaults(s) && s.Cell.Value("ramp") != "" }
+	others := lists.Filter(samples, func(s run.Sample) bool { return !hasFaults(s) && !isStep(s) })
 	p := gather(of, pointsOf(others))
-	p.faults, p.steps, p.samples = faults, steps, samples
+	p.faults, p.steps, p.samples = lists.Filter(samples, hasFaults), lists.Filter(samples, isStep), samples
 	p.addTo(r)
 }
 
@@ -204,14 +205,20 @@ func (p *points) tops(mix string) (out []*pointCell) {
 // byThroughput orders cells by their throughput, the highest first.
 func byThroughput(a, b *pointCell) int { return cmp.Compare(b.throughput.Value, a.throughput.Value) }
 
+// withoutOverhead omits the client overhead, unless there are no other points.
+func withoutOverhead(all []*point) []*point {
+	isOfEngine := func(x *point) bool { return x.Place != overheadPlace }
+	if !slices.ContainsFunc(all, isOfEngine) {
+		return all
+	}
+	return lists.Filter(all, isOfEngine)
+}
+
 // mixInWords describes the operations that were run: "50 % reads, 50 % updates".
 func (p *points) mixInWords(mix string) string {
 	count, all := map[string]int64{}, int64(0)
 	var order []string
-	for _, x := range p.all {
-		if x.Mix != mix || x.Place == overheadPlace {
-			continue
-		}
+	for _, x := range withoutOverhead(lists.Filter(p.all, func(x *point) bool { return x.Mix == mix })) {
 		for _, g := range x.Groups {
 			if g.InTotal {
 				order = appendNew(order, g.Operation)
@@ -220,9 +227,12 @@ func (p *points) mixInWords(mix string) string {
 			}
 		}
 	}
-	if n := count["READ-MODIFY-WRITE"]; n > 0 { // the reads of these are counted as reads
-		count["READ"] -= n
-		all -= n
+	n := count["READ-MODIFY-WRITE"]
+	for _, part := range []string{"READ", "UPDATE"} { // the clients also record both parts of a READ-MODIFY-WRITE
+		if slices.Contains(order, part) {
+			count[part] -= n
+			all -= n
+		}
 	}
 	var words []string
 	for _, op := range order {
@@ -253,6 +263,8 @@ func (p *points) sentence(mix string) string {
 	switch {
 	case len(unranked) > 0 && len(tops) == 0:
 		sentences = []string{"No engine that is ranked gave correct results."}
+	case len(tops) == 0 && !slices.ContainsFunc(p.cells, func(c *pointCell) bool { return c.mix == mix && !c.overhead }):
+		return "Only the client overhead was measured."
 	case len(tops) == 0:
 		return "No engine gave correct results, so none has a time."
 	}
@@ -286,14 +298,11 @@ func rankInWords(tops []*pointCell) string {
 	return "Highest throughput: " + words.String() + ". In brackets the 95 % interval of the median."
 }
 
-// checked describes which results were compared, and with what. It omits the client overhead, unless the run contains
-// nothing else.
-func (p *points) checked() string {
+// checked describes which results were compared, and with what.
+func checked(all []*point) string {
 	var a run.Answers
-	for _, x := range p.all {
-		if x.Place != overheadPlace || len(p.engines) == 0 {
-			a.Add(*x.Answers)
-		}
+	for _, x := range withoutOverhead(all) {
+		a.Add(*x.Answers)
 	}
 	return Checked(a)
 }
@@ -307,6 +316,12 @@ func rates(x *point) []float64 {
 	return lists.Map(x.Series[:n], func(b run.SeriesInterval) float64 {
 		return float64(b.Completed) / x.Interval.Seconds()
 	})
+}
+
+// fillsIntervals reports whether each interval should have completed operations. If operations are rare, or take longer
+// than an interval, intervals without one are normal.
+func (x *point) fillsIntervals() bool {
+	return x.Operations >= int64(len(x.Series)) && x.Service.P99 <= x.Interval
 }
 
 // fittedLaw is the universal scalability law of a mix on an engine.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/run"
 )
 
@@ -186,7 +187,7 @@ func TestHeadlinesHaveIntervals(t *testing.T) {
 	p := gather(&run.Run{}, []*point{newPoint("a", "server", 1, 1, 1000), newPoint("dry", "memory", 1, 1, 1e6)})
 	want := "5,000 reads and scans were compared with the keys and fields that must exist. No value was compared. " +
 		"5,000 writes were acknowledged"
-	if got := p.checked(); !strings.HasPrefix(got, want) {
+	if got := checked(p.all); !strings.HasPrefix(got, want) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
@@ -349,6 +350,83 @@ func TestBottleneckOfKnownCauses(t *testing.T) {
 	p := newPoint("postgres", "server", 16, 1, 1000)
 	if p.Machine.Cores = 0; bottleneck(p, noLaw) != "Not known." {
 		t.Error(bottleneck(p, noLaw))
+	}
+}
+
+// TestIntervalsWithoutAnOperation: operations that are rare or take longer than an interval leave intervals without a
+// completed one, in which no server was silent. An embedded engine is no server.
+func TestIntervalsWithoutAnOperation(t *testing.T) {
+	quiet := func(operations int64, longest time.Duration) *point {
+		p := newPoint("postgres", "server", 1, 1, 1000)
+		p.Operations, p.Service.P50, p.Service.P99, p.Response.P50 = operations, 10*time.Millisecond, longest, 10*time.Millisecond
+		p.Series = make([]run.SeriesInterval, 60)
+		for i := range 12 {
+			p.Series[5*i].Completed = operations / 12
+		}
+		return p
+	}
+	embedded := quiet(6000, 20*time.Millisecond)
+	embedded.Place = "embedded"
+	for name, c := range map[string]struct {
+		p        *point
+		isSilent bool
+	}{
+		"a silent server":                      {quiet(6000, 20*time.Millisecond), true},
+		"one question every five seconds":      {quiet(12, 20*time.Millisecond), false},
+		"some questions take several seconds":  {quiet(120, 6*time.Second), false},
+		"an engine in the process of a client": {embedded, false},
+	} {
+		if got := bottleneck(c.p, noLaw); strings.Contains(got, "Silent server") != c.isSilent {
+			t.Errorf("%s: %s", name, got)
+		}
+		timeline := gather(&run.Run{}, []*point{c.p}).cells[0].timeline().(plot.Columns)
+		hasStall := slices.ContainsFunc(timeline.Groups[0].Bars, func(b plot.Bar) bool { return b.Stalled })
+		if hasStall != c.p.fillsIntervals() {
+			t.Errorf("%s: the picture has a stall: %v", name, hasStall)
+		}
+	}
+	sustained := quiet(12, 20*time.Millisecond)
+	sustained.Target, sustained.Throughput = 0.2, 0.2
+	if got := bottleneck(sustained, noLaw); !strings.HasPrefix(got, "None: it sustained the target") {
+		t.Error(got)
+	}
+}
+
+// TestMixInWords: a client records a read and an update for each read-modify-write. They count only as part of it.
+func TestMixInWords(t *testing.T) {
+	for want, counts := range map[string]map[string]int64{
+		"50 % reads, 50 % updates":                          {"READ": 500, "UPDATE": 500},
+		"40 % reads, 20 % updates, 40 % read-modify-writes": {"READ": 80, "UPDATE": 60, "READ-MODIFY-WRITE": 40},
+		"100 % read-modify-writes":                          {"READ-MODIFY-WRITE": 70},
+		"50 % updates, 50 % read-modify-writes":             {"UPDATE": 100, "READ-MODIFY-WRITE": 50},
+	} {
+		p := newPoint("postgres", "server", 1, 1, 1000)
+		p.Groups = nil
+		for _, operation := range []string{"READ", "UPDATE", "READ-MODIFY-WRITE"} {
+			if n, inTotal := counts[operation]; inTotal {
+				p.Groups = append(p.Groups, run.Group{Operation: operation, Outcome: "OK", Count: n, InTotal: true})
+			}
+		}
+		for _, part := range []string{"READ", "UPDATE"} {
+			if _, inTotal := counts[part]; !inTotal {
+				parts := run.Group{Operation: part, Outcome: "OK", Count: counts["READ-MODIFY-WRITE"]}
+				p.Groups = append(p.Groups, parts)
+			}
+		}
+		if got := gather(&run.Run{}, []*point{p}).mixInWords("workloada"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestOnlyTheClientOverhead: a run of the dry engine has correct results, and describes its operations.
+func TestOnlyTheClientOverhead(t *testing.T) {
+	p := gather(&run.Run{}, []*point{newPoint("dry", "memory", 1, 1, 1e6)})
+	if got := p.sentence("workloada"); got != "Only the client overhead was measured." {
+		t.Error(got)
+	}
+	if got := p.mixInWords("workloada"); got != "50 % reads, 50 % updates" {
+		t.Error(got)
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 
 // addTo adds the answers, facts and sections of a run of mixes to a report.
 func (p *points) addTo(r *Report) {
-	wrong, clients := 0, 1
-	for _, x := range p.all {
+	wrong, clients, all := 0, 1, pointsOf(p.samples)
+	for _, x := range all {
 		if !x.Verdict.IsCorrect() {
 			wrong++
 		}
@@ -27,13 +27,12 @@ func (p *points) addTo(r *Report) {
 		clients = max(clients, x.LoadMachines)
 	}
 	switch {
-	case len(p.all) == 0 && len(p.faults) > 0:
-	case len(p.all) == 0:
+	case len(all) == 0:
 		r.Answers = append(r.Answers, verdict(false, "No operation was run."))
 	case wrong == 0:
-		r.Answers = append(r.Answers, verdict(true, p.checked()))
+		r.Answers = append(r.Answers, verdict(true, checked(all)))
 	default:
-		incorrect := fmt.Sprintf("%s of %d not correct; these have no times.", several(wrong, "run"), len(p.all))
+		incorrect := fmt.Sprintf("%s of %d not correct; these have no times.", several(wrong, "run"), len(all))
 		r.Answers = append(r.Answers, verdict(false, incorrect))
 	}
 	r.Facts = append([]Fact{{"Records", count(p.run.Data.Records) + " in the table"}}, runFacts(p.run)...)
@@ -71,18 +70,12 @@ func (p *points) addTo(r *Report) {
 func (p *points) section(mix string, laws []fittedLaw) Section {
 	bottlenecks := Section{Title: "The bottleneck", Table: p.usage(mix), Terminal: true}
 	timelines := Section{Title: "Over time", Small: "each engine at its highest throughput", SideBySide: true}
-	sigma := map[string]float64{}
-	for _, f := range laws {
-		if f.mix == mix {
-			sigma[f.engine] = f.law.Sigma.Value
-		}
-	}
 	for _, c := range p.tops(mix) {
-		s, hasLaw := sigma[c.engine]
-		if !hasLaw {
-			s = noLaw
+		sigma := noLaw
+		if f := first(laws, func(f fittedLaw) bool { return f.mix == mix && f.engine == c.engine }); f != nil {
+			sigma = f.law.Sigma.Value
 		}
-		cause := say("%s, %s: %s", c.engine, several(c.threads, "thread"), bottleneck(c.typical(), s))
+		cause := say("%s, %s: %s", c.engine, several(c.threads, "thread"), bottleneck(c.typical(), sigma))
 		bottlenecks.Words = append(bottlenecks.Words, cause...)
 		if len(c.typical().Series) <= 2 {
 			continue
@@ -151,7 +144,7 @@ func (c *pointCell) timeline() Drawing {
 	x := c.typical()
 	g := plot.Group{Name: c.engine}
 	for k, rate := range rates(x) {
-		isStall := rate < stallShare*c.throughput.Value
+		isStall := x.fillsIntervals() && rate < stallShare*c.throughput.Value
 		g.Bars = append(g.Bars, plot.Bar{Value: plot.Value{V: rate}, Line: ms(x.Series[k].Slowest), Stalled: isStall})
 	}
 	return plot.Columns{

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/run"
 )
@@ -153,14 +155,13 @@ func postDays(r *posts) *Table {
 // postSentence reports how many postings are proven. It contains no rates: each is from one run without an interval, so
 // a ranking of methods could not be distinguished from noise.
 func postSentence(r *posts) string {
-	all, proven := slices.Concat(r.cells, r.days), 0
-	for _, c := range all {
-		if c.Verdict == run.Equal {
-			proven++
-		}
-	}
+	all := slices.Concat(r.cells, r.days)
+	proven := len(lists.Filter(all, func(c *posting) bool { return c.Verdict == run.Equal }))
 	s := fmt.Sprintf("%s: after %[3]d of %[2]d postings the tables equal the reference", r.product, len(all), proven)
-	if proven < len(all) {
+	switch {
+	case len(all) == 0:
+		return r.product + ": no posting was recorded."
+	case proven < len(all):
 		return s + "; the others are wrong and have no figures."
 	}
 	return s + "; each was timed once, so no rate has an interval."
@@ -199,25 +200,28 @@ func postPictures(r *posts) (out []Drawing) {
 }
 
 // postDaysPicture draws the posting rate over all days of the live feed, one phase after the other. It marks the
-// maintenance after each day and the start of each phase.
+// maintenance after each day and the start of each phase. An unproven day is a gap.
 func postDaysPicture(r *posts) Drawing {
 	p := plot.Lines{Frame: plot.Frame{
 		Title: "Posting rate of the live feed, day by day", YLabel: "values a second", XLabel: "day of posting",
 		Width: pageWidth, Caption: prose("posted days"),
 	}, Coordinate: plot.Numbers, LogAbove: 10}
 	for i, d := range r.days {
-		if d.Posting == nil {
-			continue
-		}
-		c := p.CurveNamed(d.Design+" "+d.Method, "")
+		c, rate := p.CurveNamed(d.Design+" "+d.Method, ""), math.NaN()
 		day := float64(len(c.Positions) + 1)
 		if len(c.Positions) == 0 || r.days[i-1].Scenario != d.Scenario {
 			p.Moments = appendNew(p.Moments, plot.Moment{At: day - .5, Label: d.Scenario})
 		}
-		if d.Maintained {
+		if d.Posting != nil {
+			rate = d.Rate()
+		}
+		if d.Posting != nil && d.Maintained {
 			p.Moments = appendNew(p.Moments, plot.Moment{At: day + .4})
 		}
-		c.Positions, c.Value = append(c.Positions, day), append(c.Value, d.Rate())
+		c.Positions, c.Value = append(c.Positions, day), append(c.Value, rate)
 	}
+	p.Curves = slices.DeleteFunc(p.Curves, func(c plot.Curve) bool { // none of its days is proven
+		return !slices.ContainsFunc(c.Value, func(rate float64) bool { return !math.IsNaN(rate) })
+	})
 	return p
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // table2006 contains the figures that section 6 of the report of 14 April 2006 printed: a line for each test, scenario
@@ -56,17 +58,9 @@ func post2006(r *posts) *Table {
 		}
 	}
 	type phase struct{ scenario, design, method string }
-	days := map[phase][]*posting{}
-	var order []phase
-	for _, d := range r.days {
-		if p := (phase{d.Scenario, d.Design, d.Method}); d.Posting != nil {
-			if days[p] == nil {
-				order = append(order, p)
-			}
-			days[p] = append(days[p], d)
-		}
-	}
-	for _, p := range order {
+	proven := lists.Filter(r.days, func(d *posting) bool { return d.Posting != nil })
+	phases, days := grouped(proven, func(d *posting) phase { return phase{d.Scenario, d.Design, d.Method} })
+	for _, p := range phases {
 		values, rates := int64(0), []float64(nil)
 		for _, d := range days[p] {
 			values, rates = values+d.Values, append(rates, d.Rate())

@@ -1,10 +1,13 @@
 package report
 
 import (
+	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/run"
 )
 
@@ -14,8 +17,30 @@ func TestInterruptedPosts(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if text := terminal(t, f.Dir); !strings.Contains(text, "INTERRUPTED: ") {
+	text := terminal(t, f.Dir)
+	if !strings.Contains(text, "INTERRUPTED: ") || !strings.Contains(text, "no posting was recorded") || strings.Contains(text, "0 of 0") {
 		t.Errorf("a run without an end:\n%s", text)
+	}
+}
+
+// TestUnprovenDays: an unproven day is a gap in the picture of the live feed. It does not shift the later days, and the
+// start of its phase has its mark.
+func TestUnprovenDays(t *testing.T) {
+	posted := &run.Posting{Values: 100, Post: run.PostTimes{Total: time.Second}}
+	day := func(phase string, p *run.Posting) *posting {
+		return &posting{Measured: run.Measured{Posting: p}, Scenario: phase, Design: "single", Method: "bulk"}
+	}
+	unproven := day("on", nil)
+	unproven.Method = "upsert" // without any proven day, so it has no curve
+	p := postDaysPicture(&posts{days: []*posting{
+		day("on", posted), day("on", posted), day("off", nil), day("off", posted), day("full", posted), unproven,
+	}}).(plot.Lines)
+	starts := []plot.Moment{{At: 0.5, Label: "on"}, {At: 2.5, Label: "off"}, {At: 4.5, Label: "full"}}
+	if !slices.Equal(p.Moments, starts) {
+		t.Errorf("%v, want %v", p.Moments, starts)
+	}
+	if c := p.Curves[0]; len(p.Curves) != 1 || !slices.Equal(c.Positions, []float64{1, 2, 3, 4, 5}) || !math.IsNaN(c.Value[2]) || c.Value[3] != 100 {
+		t.Errorf("%+v", p.Curves)
 	}
 }
 

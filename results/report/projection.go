@@ -96,8 +96,8 @@ func (l *fittedLine) gradient(n float64) [2]float64 {
 	return [2]float64{1 / l.at(n), n / l.at(n)}
 }
 
-// spread returns the standard deviation of the logarithm of a new value at a size from the law. Its unit is the scatter
-// of the fitted values about the law.
+// spread returns how much a new value at a size may differ from the law: the standard deviation of the logarithm of their
+// ratio, as a multiple of the scatter of the fitted values about the law.
 func (l *fittedLine) spread(n float64) float64 {
 	var s11, s12, s22 float64
 	for _, x := range l.design {
@@ -109,13 +109,11 @@ func (l *fittedLine) spread(n float64) float64 {
 
 // archiveSizes returns the sizes on disk of the archives that were complete at every size.
 func (g *dayGrowth) archiveSizes() (out []Projection) {
-	for _, a := range g.folders[0].run.Archives {
-		p := Projection{CellKey: CellKey{Configuration: Configuration{Engine: a.Engine, Design: a.Design}}}
+	for _, archive := range g.folders[0].archives {
+		p := Projection{CellKey: CellKey{Configuration: archive}}
 		for _, f := range g.folders {
-			for _, b := range f.run.Archives {
-				if b.Engine == a.Engine && b.Design == a.Design && b.Complete && b.Bytes > 0 && b.Place != "memory" {
-					p.values = append(p.values, float64(b.Bytes)/1e6)
-				}
+			if a := f.archive(archive); a.Complete && a.Bytes > 0 && a.Place != overheadPlace {
+				p.values = append(p.values, float64(a.Bytes)/1e6)
 			}
 		}
 		if len(p.values) == len(g.folders) {
@@ -148,30 +146,31 @@ func (g *dayGrowth) project(days int) []Projection {
 		}
 	}
 	out = append(out, g.archiveSizes()...)
-	sizes := floats(g.sizes)
+	sizes := floats(g.measuredSizes)
+	// By group: the sums of squares of both laws (0 = power, 1 = linear), and the degrees of freedom.
 	squares, freedom := map[string][2]float64{}, map[string]int{}
 	fits := make([][2]*fittedLine, len(out))
 	for i := range out {
 		key := g.group(&out[i])
-		both := squares[key]
+		sums := squares[key]
 		for k, power := range []bool{true, false} {
 			fits[i][k] = fitLine(power, sizes, out[i].values)
-			both[k] += fits[i][k].squares
+			sums[k] += fits[i][k].squares
 		}
-		squares[key], freedom[key] = both, freedom[key]+len(sizes)-2
+		squares[key], freedom[key] = sums, freedom[key]+len(sizes)-2
 	}
 	for i := range out {
 		p, key := &out[i], g.group(&out[i])
-		both, n := squares[key], float64(freedom[key])
+		sums, n := squares[key], float64(freedom[key])
 		best, other := 0, 1
-		if p.Law = "power"; both[1] < both[0] {
+		if p.Law = "power"; sums[1] < sums[0] {
 			best, other, p.Law = 1, 0, "linear"
 		}
 		law, x := fits[i][best], float64(days)
 		quantile := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n}.Quantile(0.975)
-		half := quantile * math.Sqrt(both[best]/n) * law.spread(x)
+		half := quantile * math.Sqrt(sums[best]/n) * law.spread(x)
 		e := measure.Estimate{Value: law.at(x), Low: law.at(x) * math.Exp(-half), High: law.at(x) * math.Exp(half)}
-		if alternative := fits[i][other].at(x); math.Sqrt(both[other]) < 1.5*math.Sqrt(both[best]) {
+		if alternative := fits[i][other].at(x); math.Sqrt(sums[other]) < 1.5*math.Sqrt(sums[best]) {
 			e.Low, e.High = min(e.Low, alternative), max(e.High, alternative)
 		}
 		p.Projected = e
@@ -186,7 +185,7 @@ func Project(dir string, days int) error {
 	if err != nil {
 		return err
 	}
-	if len(g.sizes) < MinProjectedSizes {
+	if len(g.measuredSizes) < MinProjectedSizes {
 		return nil
 	}
 	g.Projections = g.project(days)
@@ -195,10 +194,10 @@ func Project(dir string, days int) error {
 
 // setMeasured adds the measured values to the projections.
 func (g *dayGrowth) setMeasured() {
-	if g.sizes[len(g.sizes)-1] != g.Predict {
+	if g.measuredSizes[len(g.measuredSizes)-1] != g.Predict {
 		return
 	}
-	measured, last := map[CellKey]float64{}, len(g.sizes)-1
+	measured, last := map[CellKey]float64{}, len(g.measuredSizes)-1
 	for _, l := range g.sum.Laws {
 		measured[l.CellKey] = l.Times[last].Value
 	}

@@ -8,27 +8,15 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// splitRamps separates the samples of a ramp from the others.
-func splitRamps(all []run.Sample) (steps, others []run.Sample) {
-	for _, s := range all {
-		if s.Cell.Value("ramp") != "" {
-			steps = append(steps, s)
-		} else {
-			others = append(others, s)
-		}
-	}
+// rampSections returns the section about rates that were raised until an engine could not sustain them, with a picture
+// for each mix. It sorts the steps.
+func rampSections(steps []run.Sample) []Section {
 	slices.SortStableFunc(steps, func(a, b run.Sample) int {
 		return cmp.Or(
 			cmp.Compare(a.Cell.Value("mix"), b.Cell.Value("mix")), cmp.Compare(a.Cell.Engine, b.Cell.Engine),
 			cmp.Compare(a.Cell.Value("layout"), b.Cell.Value("layout")),
 			cmp.Compare(a.Cell.Number("target_ops_s"), b.Cell.Number("target_ops_s")))
 	})
-	return steps, others
-}
-
-// rampSections returns the section about rates that were raised until an engine could not sustain them, with a picture
-// for each mix.
-func rampSections(steps []run.Sample) []Section {
 	t := table("mix", "engine", "threads", "due (operations/s)", "done (operations/s)", "p99 (ms)",
 		"never started (operations)")
 	t.Note = "Latency counts from when an operation was due. Never started: due, but not started before the end of the run."

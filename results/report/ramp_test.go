@@ -21,6 +21,31 @@ func rampSample(engine string, rate, done float64, p99 time.Duration) run.Sample
 	return sampleOf(x)
 }
 
+// TestOnlyARamp: a run whose samples are all of a ramp has run operations. The report states whether they were correct, and
+// has their warnings.
+func TestOnlyARamp(t *testing.T) {
+	samples := []run.Sample{
+		rampSample("postgres", 1000, 1000, 4*time.Millisecond), rampSample("postgres", 1500, 1499, 9*time.Millisecond),
+	}
+	samples[1].Warnings = []string{"more operations were due than started"}
+	r := OfPoints(&run.Run{Findings: []string{"the knee: it sustains 1500/s"}}, samples)
+	if len(r.Answers) != 2 || r.Answers[0].Class != "answer right" || !strings.Contains(r.Answers[0].Text, "reads and scans were compared") ||
+		r.Answers[1].Text != "the knee: it sustains 1500/s." {
+		t.Errorf("%+v", r.Answers)
+	}
+	if want := "workloada on postgres, 16 threads: more operations were due than started"; len(r.Warnings) != 1 || r.Warnings[0] != want {
+		t.Errorf("%q", r.Warnings)
+	}
+	samples = append(samples, samples[0].Judge(nil, answer.Proof{}, &answer.Diff{Problem: "a value differs"}))
+	r = OfPoints(&run.Run{}, samples)
+	if r.Answers[0] != verdict(false, "1 run of 3 not correct; these have no times.") {
+		t.Errorf("%+v", r.Answers)
+	}
+	if r = OfPoints(&run.Run{}, nil); r.Answers[0] != verdict(false, "No operation was run.") {
+		t.Errorf("%+v", r.Answers)
+	}
+}
+
 // TestTransfersAreCorrectOnlyIfDecided: the words claim correct balances only if each was decided.
 func TestTransfersAreCorrectOnlyIfDecided(t *testing.T) {
 	for _, undecided := range []bool{false, true} {

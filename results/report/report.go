@@ -55,7 +55,9 @@ func OpenAdvising(dir string, o Advising) (*Report, error) {
 		run.LakeWorkload: openLake, DaysWorkload: openDays, "faults": openKills,
 	}[r.Workload]
 	if open != nil {
-		return open(dir, r, samples), nil
+		out := open(dir, r, samples)
+		out.advising = o
+		return out, nil
 	}
 	f, err := openMet(dir, r, samples)
 	if err != nil {
@@ -248,11 +250,11 @@ func shortenPaths(svg []byte) []byte {
 	})
 	return straightLine.ReplaceAllFunc(svg, func(path []byte) []byte {
 		m := straightLine.FindSubmatch(path)
-		switch from := fmt.Sprintf(`d="M%.4g,%.4g`, numberOf(m[1]), numberOf(m[2])); {
+		switch from := fmt.Sprintf(`d="M%g,%g`, tenths(m[1]), tenths(m[2])); {
 		case bytes.Equal(m[1], m[3]):
-			return fmt.Appendf(nil, `%sV%.4g"`, from, numberOf(m[4]))
+			return fmt.Appendf(nil, `%sV%g"`, from, tenths(m[4]))
 		case bytes.Equal(m[2], m[4]):
-			return fmt.Appendf(nil, `%sH%.4g"`, from, numberOf(m[3]))
+			return fmt.Appendf(nil, `%sH%g"`, from, tenths(m[3]))
 		}
 		return path
 	})
@@ -263,6 +265,9 @@ func numberOf(text []byte) float64 {
 	v, _ := strconv.ParseFloat(string(text), 64) // the pattern matches only numbers
 	return v
 }
+
+// tenths rounds a number that a pattern matched to one decimal.
+func tenths(text []byte) float64 { return math.Round(10*numberOf(text)) / 10 }
 
 // Sort returns the value by which a column is sorted; "" if the text itself is the number.
 func (c Cell) Sort() string {

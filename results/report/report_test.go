@@ -332,6 +332,9 @@ func TestEmptyRun(t *testing.T) {
 	if !strings.Contains(lines, "No query was run") {
 		t.Errorf("the terminal shows %q", lines)
 	}
+	if !strings.Contains(page, `<p class="answer bad">No query was run`) {
+		t.Error("a run without results is marked as correct")
+	}
 }
 
 func TestInterruptedRun(t *testing.T) {
@@ -360,6 +363,7 @@ func TestInterruptedRun(t *testing.T) {
 // TestUntimedCells: a run that was interrupted before its timing has plans but no samples.
 func TestUntimedCells(t *testing.T) {
 	r, cells := makeRun()
+	r.Archives[5].Complete = true
 	dir := writeRun(t, r, cells, 0)
 	f := met(t, dir)
 	if f.sum.NotTimed == 0 || f.sum.Equal != 0 {
@@ -367,6 +371,9 @@ func TestUntimedCells(t *testing.T) {
 	}
 	if !strings.Contains(f.sum.InWords, "No database was timed") {
 		t.Errorf("words: %s", f.sum.InWords)
+	}
+	if f.sum.allCorrect() {
+		t.Error("results that do not exist count as correct")
 	}
 }
 
@@ -462,6 +469,28 @@ func TestSameCurvesAreDrawnOnce(t *testing.T) {
 	}
 	if len(got.Pictures) != 2 || len(got.Notes) != 2 || !strings.Contains(got.Notes[0], "test_4") {
 		t.Errorf("%d pictures and the notes %q", len(got.Pictures), got.Notes)
+	}
+}
+
+// TestOtherPicturesOfTheSameCurves: a plot of another kind, or with other curves on the right axis, is drawn too.
+func TestOtherPicturesOfTheSameCurves(t *testing.T) {
+	bars, right, same := curve("bars", "a"), curve("right", "a"), curve("same", "a")
+	bars.Picture, right.RightAxis, same.RightAxis = "bar", curve("", "b"), curve("", "b")
+	got := verification([]*run.VerificationPlot{curve("lines", "a"), bars, right, same})
+	if len(got.Pictures) != 3 || len(got.Notes) != 1 || got.Notes[0] != "same (die-off of same) gives the same curves as right." {
+		t.Errorf("%d pictures and the notes %q", len(got.Pictures), got.Notes)
+	}
+}
+
+// TestUndefinedValuesAreNotSorted: rows are not sorted by a value that is not a number.
+func TestUndefinedValuesAreNotSorted(t *testing.T) {
+	for row, c := range pointTable(curve("test_3", "a")).Rows {
+		if y := c.Cells[3]; (y.Text == none) != (row == 3) || y.Known != (row != 3) {
+			t.Errorf("row %d: %+v", row, y)
+		}
+	}
+	if s := value(math.Inf(1), none).Sort(); s != "" {
+		t.Error(s)
 	}
 }
 

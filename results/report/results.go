@@ -112,6 +112,16 @@ func appendNew[T comparable](all []T, v T) []T {
 	return append(all, v)
 }
 
+// grouped groups values by a key. The keys are in the order of their first values.
+func grouped[T any, K comparable](all []T, keyOf func(v T) K) (keys []K, groups map[K][]T) {
+	groups = map[K][]T{}
+	for _, v := range all {
+		k := keyOf(v)
+		keys, groups[k] = appendNew(keys, k), append(groups[k], v)
+	}
+	return keys, groups
+}
+
 // cell finds or adds a cell, with its archive, configuration and case.
 func (rs *results) cell(c CellKey) *result {
 	res := rs.cells[c]
@@ -140,7 +150,7 @@ func (rs *results) add(s run.Sample) {
 	switch s.Verdict {
 	case run.Equal, run.EqualToRounding, run.Undetermined:
 		res.raise(equal, "")
-		if res.state == equal {
+		if res.state == equal && (s.Phase != run.Cold || res.proof == "") { // cold starts compare only a digest
 			res.rows, res.proof = s.Rows, string(s.Proof)
 		}
 		switch m := s.Measured(); {
@@ -190,14 +200,11 @@ const everyValue = "every value"
 // overhead and do not rank it.
 const overheadPlace = "memory"
 
-// isNotCompared reports whether the times of a configuration are shown but not compared.
-func (rs *results) isNotCompared(c Configuration) bool {
+// class returns the style of a configuration's rows. Times that are shown but not compared have that of the overhead.
+func (rs *results) class(c Configuration) string {
 	a := rs.archive(c)
-	return a.Place == overheadPlace || a.Unranked != ""
+	return classOf(a.Place == overheadPlace || a.Unranked != "", false)
 }
-
-// class returns the style of a configuration's rows.
-func (rs *results) class(c Configuration) string { return classOf(rs.isNotCompared(c), false) }
 
 // result returns what the run recorded about a configuration in a case. If it recorded nothing, the state is absent.
 func (rs *results) result(c Configuration, name string) *result {

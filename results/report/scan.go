@@ -267,13 +267,13 @@ func (s *scans) fastest(c *scanCell) string {
 		return "nothing is faster than " + name
 	case x.Significant() && x.Lo > 1:
 		return fmt.Sprintf("%s times as fast (%s) with %s as with %s", number(x.Ratio), interval(x.Lo, x.Hi), name, base)
-	case x.Significant() && math.IsNaN(x.Lo):
+	case x.Significant(): // the interval of the ratio is not known or contains 1
 		return fmt.Sprintf("%s is faster than %s; %d repetitions are too few to determine by how much",
 			name, base, len(c.seconds))
 	case !x.CanDiffer():
 		return "too few repetitions to distinguish it from " + base
 	}
-	return "nothing is significantly faster than " + base
+	return name + " is not significantly faster than " + base
 }
 
 // pictures draws mean response times by configuration, as in the original. For a sweep it also draws curves over the
@@ -329,9 +329,8 @@ type scanUsage struct {
 // usage returns the average resource usage of the results of a cell.
 func (s *scans) usage(c *scanCell) scanUsage {
 	u := scanUsage{memory: math.Inf(1)}
-	for _, d := range s.Disks[:min(s.Configs[c.config].Paths, len(s.Disks))] {
-		u.throttled = u.throttled || d.Limit > 0
-	}
+	disks := s.Disks[:min(s.Configs[c.config].Paths, len(s.Disks))]
+	u.throttled = slices.ContainsFunc(disks, func(d run.ScanDisk) bool { return d.Limit > 0 })
 	measured := lists.Filter(c.answers, func(m *run.Measured) bool { return m.Usage != nil })
 	u.reps = len(measured)
 	n := float64(u.reps)

@@ -222,6 +222,24 @@ func TestScanHeadline(t *testing.T) {
 	}
 }
 
+// TestScanSignificantWithoutARatio: a difference can be significant although the interval of the ratio contains 1. The
+// sentence then agrees with the table, which marks it. Without a significant difference, the sentence is about the
+// configuration with the smallest median only.
+func TestScanSignificantWithoutARatio(t *testing.T) {
+	for p, want := range map[float64]string{
+		0.01: "two is faster than one; 3 repetitions are too few to determine by how much",
+		0.5:  "two is not significantly faster than one",
+	} {
+		one := &scanCell{repeats: &repeats{seconds: []float64{2, 2, 2}}, query: "q"}
+		two := &scanCell{repeats: &repeats{seconds: []float64{1, 1, 1}}, query: "q", config: 1}
+		two.comparison = &measure.Comparison{Ratio: 2, Lo: 0.9, Hi: 2.1, P: p, PHolm: p, LeastP: 0.001}
+		s := &scans{Scan: &run.Scan{}, product: "DuckDB", names: []string{"one", "two"}, cells: []*scanCell{one, two}}
+		if got := s.sentence(); got != "DuckDB: q, : "+want+"." {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+	}
+}
+
 // TestPublishedExperiment: the report compares experiment 2 as it was published, and names what the machine cannot show
 // of it. A folder of an earlier version, whose first configuration has one partition, has no such sentence.
 func TestPublishedExperiment(t *testing.T) {
@@ -238,9 +256,9 @@ func TestPublishedExperiment(t *testing.T) {
 				"compared 1 path × 8 partitions with 2 paths × 2 partitions. Here, scan, cold: 4.00 times as fast (",
 				"With 4 cores instead of 8",
 			},
-			"no arm",
+			"no head",
 		},
-		{"experiment2", 8, 20e6, []string{"4.00 times as fast (", "A throttled disk has no arm"}, "too few repetitions for"},
+		{"experiment2", 8, 20e6, []string{"4.00 times as fast (", "A throttled disk has no head"}, "too few repetitions for"},
 		{"experiment2", 1, 20e6, nil, "published experiment"},
 		{"sweep", 8, 20e6, nil, "published experiment"},
 	} {

@@ -35,7 +35,6 @@ type Report struct {
 	About    []Section      // engines and settings
 	Sections []Section      // those with an ID are in the navigation
 	Data     map[string]any // the run as JSON, for programs
-	complete bool           // the run finished, and all results are correct
 }
 
 // Section is a unit of a report: a heading, sentences, pictures, a table, and subsections, in this order.
@@ -61,6 +60,9 @@ type Section struct {
 // an alarm, the scope of the run, the properties of a case (meta), the reason for a difference (because), or a sentence
 // in place of a table without rows (none).
 type Words struct{ Class, Text string }
+
+// isAlarm reports whether the words describe an unfinished run or an incorrect result.
+func isAlarm(w Words) bool { return w.Class == "alarm" || w.Class == "answer bad" }
 
 // Fact is a name and its description.
 type Fact struct{ Name, Text string }
@@ -103,7 +105,7 @@ const (
 // Brief writes the choice, the proof and the warnings; the page has the rest. If there is no
 // choice, or if the run is unfinished or a result is not correct, Brief writes the same as Print.
 func (r *Report) Brief(w io.Writer) error {
-	if len(r.Sections) == 0 || r.Sections[0].ID != "choice" || !r.complete {
+	if len(r.Sections) == 0 || r.Sections[0].ID != "choice" || slices.ContainsFunc(r.Answers, isAlarm) {
 		return r.Print(w)
 	}
 	var b strings.Builder
@@ -148,7 +150,9 @@ func printSections(b *strings.Builder, all []Section) {
 			for _, x := range s.Words {
 				b.WriteString(wrap(x.Text) + "\n")
 			}
-			printProse(b, lineWidth, s.Prose)
+			for _, p := range s.Prose {
+				b.WriteString(wrap(withoutLinks(p)) + "\n")
+			}
 			if s.Table != nil {
 				s.Table.print(b)
 			}
@@ -160,15 +164,9 @@ func printSections(b *strings.Builder, all []Section) {
 	}
 }
 
-// printProse writes paragraphs without their links.
-func printProse(b *strings.Builder, width int, paragraphs [][]Cell) {
-	for _, p := range paragraphs {
-		var line strings.Builder
-		for _, c := range p {
-			line.WriteString(c.Text)
-		}
-		b.WriteString(wrapAt(width, line.String()) + "\n")
-	}
+// withoutLinks returns the text of a paragraph.
+func withoutLinks(paragraph []Cell) string {
+	return strings.Join(lists.Map(paragraph, func(c Cell) string { return c.Text }), "")
 }
 
 // wrap breaks text at spaces into lines of at most lineWidth runes.
@@ -213,7 +211,7 @@ type Column struct {
 // Row is a line of a table. Class: overhead, best, off.
 type Row struct {
 	Class string
-	Quiet bool   // only on the page: the answers count it
+	Quiet bool   // a terminal omits the row, because an answer already counts it
 	ID    string // anchor
 	Cells []Cell
 }
@@ -288,14 +286,15 @@ func when(known bool, c Cell, substitute string) Cell {
 	return dim(substitute)
 }
 
-// value is a number with its printed text.
+// value is a number with its printed text. NaN and infinity count as not known.
 func value[T ~int | ~int64 | ~float64](v T, printed string) Cell {
-	return Cell{Text: printed, Known: true, Value: float64(v)}
+	return Cell{Text: printed, Known: !math.IsNaN(float64(v)) && !math.IsInf(float64(v), 0), Value: float64(v)}
 }
 
 // numeric prints three digits; a dash for NaN and infinity.
 func numeric[T ~float64](v T) Cell {
-	return when(!math.IsNaN(float64(v)) && !math.IsInf(float64(v), 0), value(v, number(float64(v))), none)
+	c := value(v, number(float64(v)))
+	return when(c.Known, c, none)
 }
 
 // countCell prints a count; a dash if it is below 0 (not reported).

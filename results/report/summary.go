@@ -30,8 +30,10 @@ type Summary struct {
 	Cases   []CaseSummary `json:"cases"`
 }
 
-// allCorrect reports whether every result equals the reference.
-func (s *Summary) allCorrect() bool { return s.Wrong+s.Failed+s.Incomplete == 0 }
+// allCorrect reports whether there are results, and every planned one equals the reference.
+func (s *Summary) allCorrect() bool {
+	return s.Equal > 0 && s.Wrong+s.Failed+s.Incomplete+s.NotTimed == 0
+}
 
 // Rank is the rank of a configuration over all cases.
 type Rank struct {
@@ -282,10 +284,11 @@ func (k *CellSummary) sortKey() float64 {
 	return float64(k.Times.Median)
 }
 
-// ratio returns the median of a configuration divided by that of the fastest of the case; false if it has no time.
+// ratio returns the median of a configuration divided by that of the fastest of the case; false if it has no time that
+// may be compared.
 func (c *CaseSummary) ratio(configuration Configuration) (float64, bool) {
 	best, k := c.fastest(), c.find(configuration)
-	if best == nil || k == nil || k.Times == nil || best.Times.Median <= 0 {
+	if best == nil || k == nil || !k.isCompared() || best.Times.Median <= 0 {
 		return math.NaN(), false
 	}
 	return float64(k.Times.Median / best.Times.Median), true
@@ -299,15 +302,14 @@ func (k *CellSummary) isUnbeaten() bool {
 // square returns v².
 func square(v float64) float64 { return v * v }
 
-// rank orders the configurations that have times in every case in which any comparable one has.
+// rank orders the configurations that have comparable times in every case in which any configuration has.
 func (rs *results) rank(cases []CaseSummary) []Rank {
 	out := []Rank{}
 	for _, configuration := range rs.configurations {
-		if rs.isNotCompared(configuration) {
-			continue
-		}
 		r := Rank{Configuration: configuration}
-		sumOfLogs, below, above := 0.0, 0.0, 0.0 // below and above are the squared widths of the interval, as logarithms
+		// The interval of the mean of the logarithms: the cases are independent, so its half-width is the root of the sum
+		// of the squared half-widths of the cases, divided by n. below and above are these sums, one for each side.
+		sumOfLogs, below, above := 0.0, 0.0, 0.0
 		n, answeredAll := 0.0, true
 		for i := range cases {
 			c := &cases[i]
@@ -402,12 +404,13 @@ func (rs *results) fastestInWords(s *Summary, timed int) string {
 	}
 	next := s.first(func(r Rank) bool { return r.Engine != best.Engine || r.Design != best.Design })
 	sql := s.first(func(r Rank) bool { return r.Flavour == "metviewer-sql" })
-	noisy := casesWithTooFewReps(s)
+	cannotDiffer := func(c CaseSummary) bool { return c.LeastP >= measure.Alpha }
+	noisy := len(lists.Filter(s.Cases, cannotDiffer))
 	if noisy == timed {
 		return lowestMedians(timed, best.Configuration, next, sql) + winnersOfSomeCases(s)
 	}
 	var b strings.Builder
-	if best.Ratio < 1.005 {
+	if best.Ratio == 1 { // each of its ratios is 1, because none is below
 		fmt.Fprintf(&b, "By query time alone, %s is the fastest in each of %d cases.", best.Configuration, timed)
 	} else {
 		fmt.Fprintf(&b, prose("fastest over cases"), best.Configuration, timed, best.times())
@@ -461,19 +464,15 @@ func (s *Summary) first(matches func(r Rank) bool) *Rank { return first(s.Rankin
 
 // winnersOfSomeCases names the configurations that are the fastest of a case but did not answer all cases.
 func winnersOfSomeCases(s *Summary) string {
-	var winners []Configuration
-	won := map[Configuration][]string{}
-	for i := range s.Cases {
-		k := s.Cases[i].fastest()
-		if k == nil || s.first(func(r Rank) bool { return r.Configuration == k.Configuration }) != nil {
-			continue
-		}
-		winners = appendNew(winners, k.Configuration)
-		won[k.Configuration] = append(won[k.Configuration], s.Cases[i].Name)
-	}
+	won := lists.Filter(s.Cases, func(c CaseSummary) bool {
+		k := c.fastest()
+		return k != nil && s.first(func(r Rank) bool { return r.Configuration == k.Configuration }) == nil
+	})
+	winners, cases := grouped(won, func(c CaseSummary) Configuration { return c.fastest().Configuration })
 	var b strings.Builder
-	for _, c := range winners {
-		fmt.Fprintf(&b, " %s is faster in %s, but did not answer every case.", c, list(won[c]))
+	for _, w := range winners {
+		names := list(lists.Map(cases[w], func(c CaseSummary) string { return c.Name }))
+		fmt.Fprintf(&b, " %s is faster in %s, but did not answer every case.", w, names)
 	}
 	return b.String()
 }
@@ -496,9 +495,4 @@ func (rs *results) oneCase(s *Summary, best Configuration) string {
 		out += " Not significantly slower: " + list(ties) + "."
 	}
 	return out
-}
-
-// casesWithTooFewReps counts the cases in which no difference can be significant.
-func casesWithTooFewReps(s *Summary) int {
-	return len(lists.Filter(s.Cases, func(c CaseSummary) bool { return c.LeastP >= measure.Alpha }))
 }

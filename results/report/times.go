@@ -243,21 +243,11 @@ func (c *CaseSummary) notes() (out []string) {
 // and then those that did not answer every case.
 func (rs *results) medians(s *Summary) *Table {
 	t := table("engine", "design", "flavour")
-	casesWithRows := 0
-	for i := range s.Cases {
-		t.Head = append(t.Head, Column{Name: s.Cases[i].Name, Spare: true})
-		if !s.Cases[i].empty() {
-			casesWithRows++
-		}
-	}
+	t.Head = append(t.Head, lists.Map(s.Cases, func(c CaseSummary) Column { return Column{Name: c.Name, Spare: true} })...)
 	t.Head = append(t.Head, Column{Name: "mean"}, Column{Name: "ratio", Unit: "×"})
-	var order []Configuration
-	ranked := map[Configuration]Cell{}
-	for _, c := range rs.configurations {
-		if rs.archive(c).Place == overheadPlace {
-			order = append(order, c)
-		}
-	}
+	casesWithRows := len(lists.Filter(s.Cases, func(c CaseSummary) bool { return !c.empty() }))
+	isOverhead := func(c Configuration) bool { return rs.archive(c).Place == overheadPlace }
+	order, ranked := lists.Filter(rs.configurations, isOverhead), map[Configuration]Cell{}
 	for _, r := range s.Ranking {
 		order = append(order, r.Configuration)
 		ranked[r.Configuration] = estimate(estimateOf(r.Ratio, r.Lo, r.Hi))
@@ -288,7 +278,7 @@ func (rs *results) medians(s *Summary) *Table {
 		}
 		mean := when(n == casesWithRows && n > 0, numeric(sum/float64(n)), none)
 		t.add(rs.class(configuration), append(cells, mean, ratio)...)
-		t.setAnchor(anchor("way", CellKey{configuration, ""}))
+		t.setAnchor(anchor("configuration", CellKey{configuration, ""}))
 	}
 	return t
 }
@@ -324,7 +314,7 @@ type family struct {
 	callbacks []func(c *measure.Comparison)
 }
 
-// add compares two samples.
+// add compares sample a with sample b: the ratio is median(a) / median(b). To show a change from x to y, add (y, x).
 func (f *family) add(a, b []float64, seed uint64, show func(c *measure.Comparison)) {
 	c := measure.Compare(a, b, seed)
 	f.tests, f.callbacks = append(f.tests, &c), append(f.callbacks, show)

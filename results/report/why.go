@@ -242,7 +242,7 @@ func (f *folder) planSection() Section {
 }
 
 // anchor returns the id of an element of the page for a cell. kind is "plan", "cell" (the row of the cell in the table
-// of its case), "way" (the row of its configuration in the table of all cases), "archive", "choice" or "law".
+// of its case), "configuration" (its row in the table of all cases), "archive", "choice" or "law".
 func anchor(kind string, c CellKey) string {
 	name := strings.Join([]string{c.Case, c.Engine, c.Design, c.Flavour}, ".")
 	return kind + "-" + notInAnchors.ReplaceAllString(name, "-")
