@@ -1,7 +1,10 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -68,5 +71,40 @@ func TestHolderOfServers(t *testing.T) {
 				t.Errorf("show speaks of a load that died: %s", out)
 			}
 		})
+	}
+}
+
+// TestLoadingFileIsComplete: another process never sees the loading file without its content, and a load leaves no other
+// file.
+func TestLoadingFileIsComplete(t *testing.T) {
+	dir, e, done := t.TempDir(), &env{args: []string{"load", "x"}}, make(chan struct{})
+	file := filepath.Join(dir, "a.db.loading")
+	go func() {
+		defer close(done)
+		for range 3000 {
+			unlock, err := e.lockForLoad(file)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			unlock()
+		}
+	}()
+	incomplete := ""
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		default:
+		}
+		if text, err := os.ReadFile(file); err == nil && !json.Valid(text) {
+			incomplete = fmt.Sprintf("%q", text)
+		}
+	}
+	if incomplete != "" {
+		t.Errorf("the loading file contained %s", incomplete)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("files %v, %v", left, err)
 	}
 }
