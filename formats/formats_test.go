@@ -163,16 +163,8 @@ func TestOpenFaults(t *testing.T) {
 	if err := os.Truncate(whole, 100); err != nil {
 		t.Fatal(err)
 	}
-	f, err := new(Opener).Open(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var b record.Batch
-	for err == nil {
-		err = f.Next(&b)
-	}
-	checkFault(t, err, whole, "unexpected EOF")
+	_, err = new(Opener).Open(whole)
+	checkFault(t, err, whole, "cannot be read to its end: unexpected EOF")
 }
 
 // What is no file is refused by name, without being opened, wherever it stands;
@@ -227,6 +219,44 @@ func checkFault(t *testing.T, err error, file, want string) {
 	var f *fault.Error
 	if !errors.As(err, &f) || f.File != file || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want a fault in %s: %s", err, file, want)
+	}
+}
+
+// TestDamagedGzip: a file whose checksum is wrong has no record, because any of its values may be wrong. It makes no
+// difference whether the file is read completely at once.
+func TestDamagedGzip(t *testing.T) {
+	for _, lines := range []int{3, 1000} {
+		var packed bytes.Buffer
+		w, err := gzip.NewWriterLevel(&packed, gzip.NoCompression)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, strings.Repeat(statLine, lines)); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "a.stat.gz")
+		for _, damage := range []byte{1, 0} {
+			text := packed.Bytes()
+			text[len(text)-8] ^= damage // of the checksum
+			if err := os.WriteFile(path, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			text[len(text)-8] ^= damage
+			f, err := new(Opener).Open(path)
+			if damage > 0 {
+				checkFault(t, err, path, "cannot be read to its end: gzip: invalid checksum; check the file or fetch it again")
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, _ := read(t, f); len(got) != lines || f.BytesRead() != f.Size || !f.Gzip {
+				t.Errorf("%d records, %d of %d bytes; want %d records", len(got), f.BytesRead(), f.Size, lines)
+			}
+		}
 	}
 }
 

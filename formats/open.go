@@ -3,6 +3,7 @@ package formats
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -206,7 +207,7 @@ func (f *File) Hash(h io.Writer, buffer []byte) (int64, error) {
 
 // Start detects gzip by the first bytes, and the format by the name (.vsdb, .stat, _TYPE.txt,
 // optionally with .gz) or, if the name does not identify it, by the first line. Next can then read
-// the records.
+// the records. A damaged gzip file is an error of Start, because any of its values may be wrong.
 func (f *File) Start() error {
 	f.Kind = byName(f.Path)
 	text, err := f.opener.unpack(f)
@@ -255,6 +256,7 @@ func (o *Opener) unpack(file *File) (*bufio.Reader, error) {
 	if o.buffer == nil {
 		o.buffer = bufio.NewReaderSize(nil, peekBytes)
 	}
+	content := file.source.text
 	o.buffer.Reset(&file.source)
 	magic, err := o.buffer.Peek(6)
 	if err != nil && err != io.EOF {
@@ -277,6 +279,16 @@ func (o *Opener) unpack(file *File) (*bufio.Reader, error) {
 	}
 	if err := o.unzip.Reset(o.buffer); err != nil {
 		return nil, &fault.Error{File: file.Path, Problem: "is an incomplete gzip file", Err: err}
+	}
+	// The checksum is at the end. Hence the file is read twice: before the first record it is known to be intact.
+	if _, err = io.Copy(io.Discard, o.unzip); err == nil && file.source.f != nil {
+		_, err = file.source.f.Seek(0, io.SeekStart)
+	}
+	file.source.text = content
+	file.source.read.Store(0)
+	o.buffer.Reset(&file.source)
+	if err = cmp.Or(err, o.unzip.Reset(o.buffer)); err != nil {
+		return nil, &fault.Error{File: file.Path, Problem: "cannot be read to its end", Err: err, Cure: "check the file or fetch it again"}
 	}
 	if o.plain == nil {
 		o.plain = bufio.NewReaderSize(nil, peekBytes)

@@ -54,7 +54,8 @@ type Catalog struct {
 	Sealed bool          `json:"sealed,omitempty"`
 	Files  record.Digest `json:"files"` // digest of the marks; its Records is their number
 
-	AdoptedOnly bool `json:"-"` // built by reading the tables of another program, which stored nothing else
+	AdoptedOnly bool     `json:"-"` // built by reading the tables of another program, which stored nothing else
+	Reread      []string `json:"-"` // files that a load reads again; Merge removes their refused conflicts from the other catalog
 
 	text         []byte // the input of ParseCatalog
 	index        map[groupKey]*Group
@@ -279,6 +280,7 @@ func gcd(a, b int64) int64 {
 // Merge adds another catalog of the same subset, for example that of one commit to that of the
 // archive.
 func (c *Catalog) Merge(o *Catalog) {
+	c.Conflicts = slices.DeleteFunc(c.Conflicts, func(one Conflict) bool { return one.Refused && slices.Contains(o.Reread, one.Dropped.File) })
 	for _, conflict := range o.Conflicts {
 		c.AddConflict(conflict)
 	}
@@ -291,7 +293,9 @@ func (c *Catalog) Merge(o *Catalog) {
 	if o.Schema > 0 {
 		c.Design, c.Program, c.Schema = o.Design, o.Program, o.Schema
 	}
-	c.Loading = cmp.Or(o.Loading, c.Loading)
+	if o.Loading != nil && (c.Loading == nil || c.Loading.Command == o.Loading.Command) {
+		c.Loading = o.Loading
+	}
 	if c.Loading != nil && c.Loading.PID == 0 {
 		c.Loading = nil
 	}
@@ -400,6 +404,9 @@ func (g *Group) MayContain(valid int64) bool {
 	return g != nil && valid >= g.First && valid <= g.Last && (g.Step == 0 || (valid-g.First)%g.Step == 0)
 }
 
+// HasTime reports whether the group lists a valid time. A nil group lists none.
+func (g *Group) HasTime(valid int64) bool { return g != nil && contains(g.Valid, valid) }
+
 // HasLead reports whether the group has records of a lead, in seconds.
 func (g *Group) HasLead(lead int32) bool { return contains(g.Leads, lead) }
 
@@ -429,10 +436,11 @@ func (l Line) Compare(o Line) int {
 }
 
 // MaxConflicts is the maximum number of conflicts that a catalog lists, ordered by the dropped
-// line.
+// line. It lists one conflict of each file before it lists a second one of any file.
 const MaxConflicts = 1000
 
-// AddConflict adds a conflict to the catalog's list, which is a set.
+// AddConflict adds a conflict to the catalog's list, which is a set. If the list is full, it removes the last conflict
+// that is not the first one of its file. Later loads find in the list that a line of a file was refused.
 func (c *Catalog) AddConflict(one Conflict) {
 	at, found := slices.BinarySearchFunc(c.Conflicts, one, func(a, b Conflict) int {
 		return cmp.Or(a.Dropped.Compare(b.Dropped), a.Existing.Compare(b.Existing))
@@ -441,8 +449,11 @@ func (c *Catalog) AddConflict(one Conflict) {
 		return
 	}
 	c.Conflicts = slices.Insert(c.Conflicts, at, one)
-	if len(c.Conflicts) > MaxConflicts {
-		c.Conflicts, c.MoreConflicts = c.Conflicts[:MaxConflicts], true
+	if at = len(c.Conflicts) - 1; at >= MaxConflicts {
+		for at > 0 && c.Conflicts[at].Dropped.File != c.Conflicts[at-1].Dropped.File {
+			at--
+		}
+		c.Conflicts, c.MoreConflicts = slices.Delete(c.Conflicts, at, at+1), true
 	}
 }
 

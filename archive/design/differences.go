@@ -9,9 +9,9 @@ import (
 
 // Differences compares the records found in an archive with the catalog stored in it, with one line
 // per series that differs: lost, additional or changed records, or records that the catalog does
-// not know and for which it derives no key.
-func (c *Catalog) Differences(found *Catalog) []string {
-	var out []string
+// not know and for which it derives no key. onlyLost = records are lost, and nothing else differs.
+func (c *Catalog) Differences(found *Catalog) (out []string, onlyLost bool) {
+	lost := 0
 	for _, g := range c.Groups {
 		stored := found.index[g.key()]
 		if stored == nil {
@@ -19,6 +19,7 @@ func (c *Catalog) Differences(found *Catalog) []string {
 		}
 		switch n := g.Digest.Records - stored.Digest.Records; {
 		case n > 0:
+			lost++
 			out = append(out, fmt.Sprintf("%s: %d of %d records are lost", g, n, g.Digest.Records))
 		case n < 0:
 			out = append(out, fmt.Sprintf("%s: %d more records than the loads stored", g, -n))
@@ -34,19 +35,7 @@ func (c *Catalog) Differences(found *Catalog) []string {
 			out = append(out, fmt.Sprintf("%s: the catalog does not know of its %d records", stored, stored.Digest.Records))
 		}
 	}
-	return out
-}
-
-// OnlyRecordsMissing reports whether the records found in an archive differ from the catalog only
-// by missing records.
-func (c *Catalog) OnlyRecordsMissing(found *Catalog) bool {
-	for _, stored := range found.Groups {
-		g := c.index[stored.key()]
-		if g == nil || stored.Digest.Records > g.Digest.Records || stored.Digest.Records == g.Digest.Records && stored.Digest != g.Digest || g.unlistedValue(stored) != "" {
-			return false
-		}
-	}
-	return true
+	return out, lost == len(out)
 }
 
 // String names the series of a group.

@@ -57,15 +57,16 @@ func TestDifferences(t *testing.T) {
 		}, false},
 	} {
 		catalog := describe("GFS", 1, nil, 0, 6, 12)
-		if got := catalog.Differences(c.stored); !slices.Equal(got, c.want) {
+		got, onlyLost := catalog.Differences(c.stored)
+		if !slices.Equal(got, c.want) {
 			t.Errorf("%s:\n%q\nwant\n%q", name, got, c.want)
 		}
-		if got := catalog.OnlyRecordsMissing(c.stored); got != c.onlyMissing {
-			t.Errorf("%s: only records are missing: %t", name, got)
+		if onlyLost != c.onlyMissing {
+			t.Errorf("%s: only records are missing: %t", name, onlyLost)
 		}
 	}
 	apart := describe("GFS", 1, observed, 0, 6)
-	if got := apart.Differences(describe("GFS", 1, observed, 0, 6)); got != nil {
+	if got, _ := apart.Differences(describe("GFS", 1, observed, 0, 6)); got != nil {
 		t.Errorf("observed apart in both: %q", got)
 	}
 }
@@ -108,7 +109,7 @@ func TestClear(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	c.Merge(fresh)
-	if c.Digest() != fresh.Digest() || c.Differences(fresh) != nil {
+	if differences, _ := c.Differences(fresh); c.Digest() != fresh.Digest() || differences != nil {
 		t.Errorf("%s, want %s", c.Digest(), fresh.Digest())
 	}
 	for keeps, want := range map[bool]int{false: 1, true: 2} {

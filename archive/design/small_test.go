@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -190,6 +191,12 @@ func TestNotes(t *testing.T) {
 	}
 	if len(c.Conflicts) != MaxConflicts || !c.MoreConflicts || c.Conflicts[0].Dropped.Line != 1 || c.Conflicts[MaxConflicts-1].Dropped.Line != MaxConflicts {
 		t.Errorf("%d conflicts, more: %v", len(c.Conflicts), c.MoreConflicts)
+	}
+	for i := range uint32(3) {
+		c.AddConflict(Conflict{Existing: Line{"a", 1}, Dropped: Line{fmt.Sprint("c", i), 1}})
+	}
+	if n := len(c.Conflicts); n != MaxConflicts || c.Conflicts[n-4].Dropped.Line != MaxConflicts-3 || c.Conflicts[n-3].Dropped.File != "c0" || c.Conflicts[n-1].Dropped.File != "c2" {
+		t.Errorf("%d conflicts, the last are %+v", n, c.Conflicts[n-4:])
 	}
 	c.Conflicts = []Conflict{{Existing: Line{"a", 1}, What: "x"}, {Dropped: Line{"b", 2}, What: "y", Refused: true}, {What: "z", Kept: true}}
 	var out bytes.Buffer

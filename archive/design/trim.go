@@ -9,7 +9,8 @@ import (
 )
 
 // Loading says which process loads into a subset. The catalog contains it from a load's first
-// commit to its last one. The last commit sets the PID to 0: no process loads.
+// commit to its last one. The last commit sets the PID to 0: no process loads. A load with another Command does not
+// change it; hence the Command of an interrupted load stays until it is run again.
 type Loading struct {
 	PID     int       `json:"pid"`
 	Host    string    `json:"host"`

@@ -68,7 +68,7 @@ func (r *loadRun) check(ctx context.Context, subset string, before int64) error 
 	}
 	r.summary.Catalog = catalog
 	catalogRecords := catalog.Digest().Records
-	grown := catalog.LoadedRecords() - before
+	grown := catalog.LoadedRecords() - before - r.trimmedRecords
 	switch {
 	case grown < r.summary.Stored:
 		return conservationError(fmt.Sprintf("the archive grew by %d records", grown), total)
@@ -92,20 +92,12 @@ func (r *loadRun) check(ctx context.Context, subset string, before int64) error 
 // takes no longer than loading.
 func (r *loadRun) isLargeShare(records int64) bool { return r.summary.Stored*10 >= records }
 
-// markedRecords sums the records of all marks, if this load's share is large. It reads the marks
-// again if the catalog counts marks that this load has not read.
+// markedRecords sums the records of all marks, if this load's share is large.
 func (r *loadRun) markedRecords(ctx context.Context, subset string, before int64) (records int64, err error) {
 	if !r.isLargeShare(before + r.summary.Stored) {
 		return 0, nil
 	}
-	c, err := r.archive.Catalog(ctx, subset)
-	if err != nil {
-		return 0, err
-	}
-	marks := append(slices.Clone(r.marks.all), r.summary.Files...)
-	if r.options.Origin != nil || r.marks.all == nil || !c.Sealed || c.Files.Records != int64(len(marks)) {
-		marks, err = r.archive.Marks(ctx, subset)
-	}
+	marks, err := r.archive.Marks(ctx, subset)
 	return lists.Sum(slices.Values(lists.Map(marks, func(m archive.Mark) int64 { return m.Stored }))), err
 }
 

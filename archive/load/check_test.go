@@ -39,13 +39,13 @@ func (s *scripted) Catalog(context.Context, string) (*design.Catalog, error) {
 	return c, nil
 }
 
-// turns is the loader of scripted. It counts the commits.
-type turns struct {
+// countingLoader is the loader of scripted. It counts the commits.
+type countingLoader struct {
 	archive.Loader
 	of *scripted
 }
 
-func (t turns) Commit(context.Context, archive.Commit) (archive.CommitResult, error) {
+func (t countingLoader) Commit(context.Context, archive.Commit) (archive.CommitResult, error) {
 	t.of.commits++
 	return archive.CommitResult{}, nil
 }
@@ -103,7 +103,7 @@ func TestCheck(t *testing.T) {
 		if c.mark != nil {
 			c.mark(&m)
 		}
-		r := &loadRun{archive: &c.a, marks: &marks{}, loader: turns{of: &c.a}, options: Options{Log: slog.New(slog.DiscardHandler)}, files: map[string]*archive.Mark{}, committedRecords: c.stored}
+		r := &loadRun{archive: &c.a, marks: &marks{}, loader: countingLoader{of: &c.a}, options: Options{Log: slog.New(slog.DiscardHandler)}, files: map[string]*archive.Mark{}, committedRecords: c.stored}
 		r.addToSummary(&m)
 		err := r.check(t.Context(), "s", 5)
 		if (err == nil) != (c.says == "") || err != nil && (!errors.Is(err, ErrNotConserved) || !strings.Contains(err.Error(), c.says)) {

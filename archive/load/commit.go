@@ -17,19 +17,14 @@ import (
 // changes marks, totals and progress. At most one commit is in flight, and commits keep the order of the files.
 type commitInFlight struct {
 	window    *window
-	complete  []*archive.Mark          // files whose last record is in this commit
-	forgotten []archive.Mark           // marks that it removes from the archive
-	openFiles map[string]*archive.Mark // files with records in this commit or an earlier one
-	bytes     int64                    // parsed bytes, up to the commit's last record
-	// existing records that the commit replaces, or keeps in addition to the new ones
-	decisions map[decision]bool
+	complete  []*archive.Mark // files whose last record is in this commit
+	forgotten []archive.Mark  // marks that it removes from the archive
+	// files whose marks the archive does not have yet, although it may have some of their records; see locate
+	openFiles map[string]*archive.Mark
+	bytes     int64 // parsed bytes, up to the commit's last record
+	// existing records, by identity, that the commit replaces, or keeps in addition to the new ones
+	decisions map[record.Key][]record.Digest
 	outcome   chan outcome
-}
-
-// decision identifies a record of the archive by identity and values.
-type decision struct {
-	key      record.Key
-	existing record.Digest
 }
 
 type outcome struct {
@@ -49,12 +44,12 @@ func (r *loadRun) commit(ctx context.Context) error {
 	}
 	switch {
 	case clearLoading:
-		r.window.catalog.Loading = &design.Loading{}
+		r.window.catalog.Loading = &design.Loading{Command: r.options.Loading.Command}
 	case r.options.Loading != nil && !r.isLastCommit:
 		r.window.catalog.Loading, r.loadingRecorded = r.options.Loading, true
 	}
 	c := &commitInFlight{window: r.window, complete: r.complete, forgotten: r.forgottenMarks, openFiles: maps.Clone(r.files)}
-	c.bytes, c.decisions, c.outcome = r.progress.Bytes, map[decision]bool{}, make(chan outcome, 1)
+	c.bytes, c.decisions, c.outcome = r.progress.Bytes, map[record.Key][]record.Digest{}, make(chan outcome, 1)
 	r.inFlight, r.window, r.spare, r.complete, r.forgottenMarks = c, r.spare, nil, nil, nil
 	request := r.commitOf(c)
 	go func() {
@@ -93,6 +88,11 @@ func (r *loadRun) committed(c *commitInFlight, stored archive.CommitResult) {
 		r.files[file].Stored -= n
 		r.files[file].Replaced += n
 	}
+	for _, replaced := range stored.Existing {
+		if fresh, _ := c.window.index.First(replaced.Key); r.options.OnConflict != Keep {
+			r.files[fresh.Batch.File].Conflicts++
+		}
+	}
 	for column, n := range stored.ShortTexts {
 		r.summary.ShortenedTexts[column] += n
 	}
@@ -108,7 +108,7 @@ func (r *loadRun) committed(c *commitInFlight, stored archive.CommitResult) {
 // commitOf returns a commit without its records. It copies the marks as they are now, because resolve changes them
 // before a commit is repeated.
 func (r *loadRun) commitOf(c *commitInFlight) archive.Commit {
-	request := archive.Commit{Catalog: c.window.catalog, IsProtected: func(o archive.ExistingRecord) bool { return !c.decisions[decision{o.Key, o.Stored}] }}
+	request := archive.Commit{Catalog: c.window.catalog, IsProtected: func(o archive.ExistingRecord) bool { return !slices.Contains(c.decisions[o.Key], o.Stored) }}
 	request.Complete = append(lists.Map(c.complete, func(m *archive.Mark) archive.Mark { return *m }), c.forgotten...)
 	if r.options.Origin != nil && len(c.complete) > 0 {
 		request.Complete = slices.Clone(r.options.Origin.Marks) // the marks of the original files, not of the origin

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"net/url"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
@@ -44,7 +42,7 @@ func halves(t *testing.T) (all []string, parts [2][]string) {
 // together runs two loads of one subset at once. Their commits alternate as long as both have some
 // left.
 func together(ctx context.Context, a, b archive.Archive, parts [2][]string) error {
-	turns := &turns{}
+	turns := &alternation{}
 	turns.cond.L = &turns.mu
 	var g errgroup.Group
 	for i, archive := range []archive.Archive{a, b} {
@@ -57,15 +55,15 @@ func together(ctx context.Context, a, b archive.Archive, parts [2][]string) erro
 	return g.Wait()
 }
 
-// turns makes two loaders commit in turn.
-type turns struct {
+// alternation makes two loaders commit in turn.
+type alternation struct {
 	mu   sync.Mutex
 	cond sync.Cond
 	next int
 	left [2]bool
 }
 
-func (t *turns) wait(who int) {
+func (t *alternation) wait(who int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for t.next != who && !t.left[1-who] {
@@ -75,7 +73,7 @@ func (t *turns) wait(who int) {
 	t.cond.Broadcast()
 }
 
-func (t *turns) leave(who int) {
+func (t *alternation) leave(who int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.left[who] = true
@@ -84,7 +82,7 @@ func (t *turns) leave(who int) {
 
 type alternating struct {
 	archive.Archive
-	turns *turns
+	turns *alternation
 	who   int
 }
 
@@ -108,27 +106,6 @@ func TestTwoLoadersAtOnce(t *testing.T) {
 	clean := memory(t)
 	mustLoad(t, clean, load.Options{}, all...)
 	want := digest(t, clean)
-	open := func(t *testing.T, d engine.Driver, name design.Name, where string) archive.Archive {
-		t.Helper()
-		u, err := url.Parse(where)
-		if err != nil {
-			t.Fatal(err)
-		}
-		e, err := d.Open(t.Context(), u, engine.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, err := archive.DatabaseOf(e).Open(t.Context(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := errors.Join(a.Close(), e.Close()); err != nil {
-				t.Error(err)
-			}
-		})
-		return a
-	}
 	check := func(t *testing.T, a, b archive.Archive) {
 		t.Helper()
 		if err := together(t.Context(), a, b, parts); err != nil {
@@ -147,7 +124,7 @@ func TestTwoLoadersAtOnce(t *testing.T) {
 			server := enginetest.Lab(t, d, lab.Options{}).State().URL
 			for name := range archive.OfferOf(&d).Designs {
 				t.Run("design="+string(name), func(t *testing.T) { // two connections, as two programs have
-					check(t, open(t, d, name, server), open(t, d, name, server))
+					check(t, openArchive(t, d, name, server), openArchive(t, d, name, server))
 				})
 			}
 		})
@@ -165,9 +142,9 @@ type wrong struct {
 }
 
 const (
-	loses  = "records are lost"
-	twice  = "records are stored twice"
-	boasts = "a commit speaks of another number"
+	loses     = "records are lost"
+	twice     = "records are stored twice"
+	miscounts = "a commit reports another number of records"
 )
 
 type wrongLoader struct {
@@ -199,7 +176,7 @@ func (l *wrongLoader) Commit(ctx context.Context, c archive.Commit) (archive.Com
 	s, err := l.Loader.Commit(ctx, c)
 	s.New += l.given // it reports the lost records as stored
 	l.given = 0
-	if l.a.does == boasts {
+	if l.a.does == miscounts {
 		s.New++
 	}
 	return s, err
@@ -235,7 +212,7 @@ func (a *wrong) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch
 func TestBrokenConservationIsCaught(t *testing.T) {
 	all, parts := halves(t)
 	parts[0] = parts[0][1:] // without the shared file: if one loader loses its records, the other stores them
-	for does, says := range map[string]string{loses: "records were lost or duplicated", twice: "more than once", boasts: "but reports"} {
+	for does, says := range map[string]string{loses: "records were lost or duplicated", twice: "more than once", miscounts: "but reports"} {
 		caught := func(t *testing.T, err error) {
 			t.Helper()
 			if f, ok := errors.AsType[*fault.Error](err); !ok || !strings.Contains(f.Error(), says) {

@@ -26,9 +26,10 @@ const (
 	Keep   OnConflict = "keep"  // stores all, as METdbLoad does; later loads into the subset do the same
 )
 
-// checkKeep returns an error if the archive cannot keep conflicts.
+// checkKeep chooses Keep for a copy of a subset that keeps conflicts. It returns an error if the policy is Keep and the
+// archive can store only one record of each identity.
 func (o *Options) checkKeep(a archive.Archive, subset string) error {
-	if o.Origin != nil && o.Origin.Catalog.KeepsConflicts && o.OnConflict == "" {
+	if o.Origin != nil && o.Origin.Catalog.KeepsConflicts {
 		o.OnConflict = Keep
 	}
 	why := archive.OneOfEach(a)
@@ -82,7 +83,7 @@ func (r *loadRun) onExisting(old, fresh archive.Position) bool {
 		return false
 	}
 	if r.options.OnConflict == Keep {
-		r.addKept(r.window, lineOf(old), fresh, fresh.Batch.Difference(fresh.I, old.Batch, old.I))
+		r.addKept(r.window, lineOf(old), fresh, fresh.Batch.Difference(fresh.I, old.Batch, old.I), old.Batch.Difference(old.I, fresh.Batch, fresh.I))
 		return true
 	}
 	replaces := r.options.OnConflict.replaces(lineOf(fresh), lineOf(old))
@@ -96,12 +97,13 @@ func (r *loadRun) onExisting(old, fresh archive.Position) bool {
 	return replaces
 }
 
-// addKept records that a record is stored in addition to one of another line.
-func (r *loadRun) addKept(w *window, existing design.Line, fresh archive.Position, what string) {
+// addKept records that a record is stored in addition to one of another line. difference describes how the fresh record
+// differs from the existing one, and reverse how the existing one differs from the fresh one.
+func (r *loadRun) addKept(w *window, existing design.Line, fresh archive.Position, difference, reverse string) {
 	r.summary.Kept++
-	conflict := design.Conflict{Existing: existing, Dropped: lineOf(fresh), What: describe(fresh) + ": " + what, Kept: true}
+	conflict := design.Conflict{Existing: existing, Dropped: lineOf(fresh), What: describe(fresh) + ": " + difference, Kept: true}
 	if existing.File != "" && existing.Compare(conflict.Dropped) > 0 {
-		conflict.Existing, conflict.Dropped = conflict.Dropped, conflict.Existing
+		conflict.Existing, conflict.Dropped, conflict.What = conflict.Dropped, conflict.Existing, describe(fresh)+": "+reverse
 	}
 	r.addConflict(w, conflict)
 }
@@ -149,9 +151,8 @@ func (r *loadRun) resolve(ctx context.Context, c *commitInFlight, found []archiv
 		fresh, _ := c.window.index.First(f.Key)
 		conflict := design.Conflict{Existing: lines[f.Stored], Dropped: lineOf(fresh), What: describe(fresh) + ": " + f.Difference}
 		if r.options.OnConflict.replaces(conflict.Dropped, conflict.Existing) {
-			conflict.Existing, conflict.Dropped = conflict.Dropped, conflict.Existing
-			r.files[fresh.Batch.File].Conflicts++ // the commit counts it as replaced
-			c.decisions[decision{f.Key, f.Stored}] = true
+			conflict.Existing, conflict.Dropped, conflict.What = conflict.Dropped, conflict.Existing, describe(fresh)+": "+f.Reverse
+			c.decisions[f.Key] = append(c.decisions[f.Key], f.Stored)
 		} else {
 			c.window.dropRow(fresh)
 			r.countExisting(fresh.Batch.File, true)
@@ -171,7 +172,7 @@ func (r *loadRun) dropDuplicates(c *commitInFlight, found []archive.ExistingReco
 			fresh, isAdditional := c.window.incomingRow(f)
 			c.window.dropRow(fresh)
 			r.countExisting(fresh.Batch.File, false)
-			if isAdditional { // onExisting has counted it as kept
+			if isAdditional || len(c.decisions[f.Key]) > 0 { // onExisting or resolveKept has counted it as kept
 				r.summary.Kept--
 			}
 		}
@@ -181,22 +182,22 @@ func (r *loadRun) dropDuplicates(c *commitInFlight, found []archive.ExistingReco
 
 // resolveKept lets the commit store records in addition to archive records of the same identity. It reports one
 // conflict for each new record: with the archive record of the first line. It does not report a record that also
-// conflicts with another one of the window, because onExisting has reported it.
+// conflicts with another one of the window, because onExisting has reported it, nor one that an earlier call reported.
 func (r *loadRun) resolveKept(c *commitInFlight, found []archive.ExistingRecord, lines map[record.Digest]design.Line) {
 	first := map[record.Digest]archive.ExistingRecord{}
 	for _, f := range found {
-		c.decisions[decision{f.Key, f.Stored}] = true
-		if one, ok := first[f.Incoming]; !ok || lines[f.Stored].Compare(lines[one.Stored]) < 0 {
+		if one, ok := first[f.Incoming]; c.decisions[f.Key] == nil && (!ok || lines[f.Stored].Compare(lines[one.Stored]) < 0) {
 			first[f.Incoming] = f
 		}
 	}
 	for _, f := range found {
+		c.decisions[f.Key] = append(c.decisions[f.Key], f.Stored)
 		if first[f.Incoming] != f {
 			continue
 		}
 		delete(first, f.Incoming)
 		if fresh, isAdditional := c.window.incomingRow(f); !isAdditional {
-			r.addKept(c.window, lines[f.Stored], fresh, f.Difference)
+			r.addKept(c.window, lines[f.Stored], fresh, f.Difference, f.Reverse)
 		}
 	}
 }
@@ -204,7 +205,8 @@ func (r *loadRun) resolveKept(c *commitInFlight, found []archive.ExistingRecord,
 // locate finds the lines of the archive's existing values by reading loaded files again, if they
 // are still at their path and unchanged. It keeps a catalog of each file, which lets the next
 // search skip files without the wanted records. If several lines have the same values, it returns
-// the first one or, with Last, the last one.
+// the first one or, with Last, the last one. A load that was interrupted may have stored a value of a file that this
+// load has not read yet; First therefore also searches these files.
 func (r *loadRun) locate(ctx context.Context, c *commitInFlight, found []archive.ExistingRecord) (map[record.Digest]design.Line, error) {
 	wanted := lists.Set(found, func(f archive.ExistingRecord) record.Digest { return f.Stored })
 	var paths []string
@@ -246,8 +248,15 @@ func (r *loadRun) locate(ctx context.Context, c *commitInFlight, found []archive
 		}
 		return nil
 	}
-	skip := func(d string) (bool, error) { return !digests[d], nil }
-	err = Read(ctx, paths, ReadOptions{Workers: r.options.Workers, KeepLast: r.options.KeepLast, Skip: skip}, each, func(*File) error { return nil })
+	end := func(*File) error { return nil }
+	o := ReadOptions{Workers: r.options.Workers, KeepLast: r.options.KeepLast, Skip: func(d string) (bool, error) { return !digests[d], nil }}
+	if err = Read(ctx, paths, o, each, end); err == nil && r.options.OnConflict == First && len(lines) < len(wanted) {
+		for d := range r.fileCatalogs {
+			digests[d] = digests[d] || !r.mayContain(d, c.window, found)
+		}
+		o.Skip = func(d string) (bool, error) { return digests[d], nil }
+		err = Read(ctx, r.paths, o, each, end)
+	}
 	return lines, err
 }
 

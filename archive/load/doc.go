@@ -1,7 +1,7 @@
 // Package load loads files into an archive: files → batches → archive.
 //
-// It parses files in parallel and stores them in the order of their paths. Thus "a later value
-// replaces an earlier one" has the same meaning in every run. Every line is accounted for, per file
+// It parses files in parallel and stores them in the order of their paths. Therefore a policy for
+// conflicts (OnConflict) has the same result in every run. Every line is accounted for, per file
 // and in total:
 //
 //	read = stored + duplicates + conflicts + quarantined

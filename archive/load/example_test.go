@@ -13,7 +13,7 @@ import (
 	"github.com/barograph/barograph/engine/dry"
 )
 
-// Every line that Run reads is stored, a duplicate or in quarantine.
+// Every line that Run reads is stored, a duplicate, a conflict or in quarantine.
 func ExampleRun() {
 	dir, err := os.MkdirTemp("", "load")
 	if err != nil {

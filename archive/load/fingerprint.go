@@ -35,7 +35,8 @@ const (
 	spillParts      = 128
 )
 
-// countedRecord is a record and the number of its duplicates, which are conflicts if the record is one.
+// countedRecord is a record, and the number of later records with the same identity and values. If the record conflicts
+// with the first record of its identity, each of these later records is also a conflict.
 type countedRecord struct {
 	digest     record.Digest
 	typeIndex  int
@@ -54,7 +55,7 @@ func (f *Fingerprint) Conflicts() int64 { return f.conflicts }
 
 // Add adds the records of b. Callers must add batches in the order of the files.
 func (f *Fingerprint) Add(b *record.Batch) {
-	if b.Len() == 0 {
+	if b.Len() == 0 || f.err != nil {
 		return
 	}
 	if f.first == nil {
@@ -77,7 +78,7 @@ func (f *Fingerprint) Add(b *record.Batch) {
 			f.conflicting = append(f.conflicting, conflictingRecord{k, s})
 		}
 	}
-	if len(f.first)+len(f.conflicting) > cmp.Or(f.MaxInMemory, defaultInMemory) && f.err == nil {
+	if len(f.first)+len(f.conflicting) > cmp.Or(f.MaxInMemory, defaultInMemory) {
 		f.err = f.flush()
 	}
 }

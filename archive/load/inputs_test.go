@@ -37,7 +37,7 @@ func TestLastLineIsKeptOnlyWhereAsked(t *testing.T) {
 // file removes this line from quarantine. A file with other bytes under the same path keeps the
 // entry.
 func TestCompleteFileSupersedesItsBeginning(t *testing.T) {
-	for name, a := range onDisk(t) {
+	for name, a := range layouts(t) {
 		dir := t.TempDir()
 		text := line(0, 0, 1) + line(6, 0, 2) + line(12, 0, 3)
 		path := write(t, dir, "a.vsdb", text[:len(line(0, 0, 1))+40])

@@ -24,8 +24,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// onDisk opens new archives of several layouts: in memory, and as rows, documents and pairs.
-func onDisk(t *testing.T) map[string]archive.Archive {
+// layouts opens one new archive for each layout: in memory, and as rows, documents and pairs on disk.
+func layouts(t *testing.T) map[string]archive.Archive {
 	t.Helper()
 	out := map[string]archive.Archive{"memory": memory(t)}
 	for _, x := range []struct {
@@ -88,7 +88,7 @@ func TestKeepStoresAll(t *testing.T) {
 	want := []string{"a.vsdb:1 b.vsdb:1", "a.vsdb:1 c.vsdb:3", "a.vsdb:3 a.vsdb:4", "b.vsdb:2 c.vsdb:1"}
 	var held record.Digest
 	for trial := range 4 {
-		for name, a := range onDisk(t) {
+		for name, a := range layouts(t) {
 			files := contradicting(t)
 			r := rand.New(rand.NewPCG(1, uint64(trial)))
 			r.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
@@ -101,6 +101,7 @@ func TestKeepStoresAll(t *testing.T) {
 			if err != nil || !slices.Equal(places(c.Conflicts), want) || !c.Conflicts[0].Kept || !c.KeepsConflicts || c.Schema != 2 {
 				t.Errorf("%s, trial %d: the archive reports %+v, %v", name, trial, c.Conflicts, err)
 			}
+			checkTexts(t, c.Conflicts)
 			for lead, fbar := range map[int32][]float64{0: {1, 2, 3}, 6: {1, 2}, 12: {1, 2}, 18: {5}, 24: {6}} {
 				if got := values(t, a, lead); !slices.Equal(got, fbar) {
 					t.Errorf("%s, trial %d: lead %d has %v, want %v", name, trial, lead, got, fbar)
@@ -123,7 +124,7 @@ func TestKeepStoresAll(t *testing.T) {
 // If a load died before its marks, the next load counts the stored records as duplicates and does
 // not report them again. It keeps the remaining conflicts, too.
 func TestKeepIsResumed(t *testing.T) {
-	for name, a := range onDisk(t) {
+	for name, a := range layouts(t) {
 		files := contradicting(t)
 		if _, err := load.Run(t.Context(), &unmarked{a}, "s", files[:2], load.Options{OnConflict: load.Keep, Window: 3}); err != nil {
 			t.Fatal(name, err)
@@ -154,7 +155,7 @@ func TestKeepIsResumed(t *testing.T) {
 // A load with Keep does not change the records of an earlier load without Keep. From then on the
 // subset keeps all conflicts and refuses other policies.
 func TestKeepBesideAnEarlierLoad(t *testing.T) {
-	for name, a := range onDisk(t) {
+	for name, a := range layouts(t) {
 		dir := t.TempDir()
 		first := write(t, dir, "b.vsdb", line(0, 0, 1)+line(6, 0, 9))
 		mustLoad(t, a, load.Options{}, first)
@@ -175,6 +176,11 @@ func TestKeepBesideAnEarlierLoad(t *testing.T) {
 		if got := places(c.Conflicts); err != nil || !slices.Equal(got, []string{"a.vsdb:1 b.vsdb:1", "a.vsdb:1 c.vsdb:1", "c.vsdb:1 c.vsdb:2"}) {
 			t.Errorf("%s: the archive reports %v, %v", name, got, err)
 		}
+		for i, want := range []string{"fbar 1, not 2", "fbar 3, not 2", "fbar 2, not 3"} {
+			if what := c.Conflicts[i].What; !strings.HasSuffix(what, want) {
+				t.Errorf("%s: conflict %d is %q, want %q", name, i, what, want)
+			}
+		}
 		whole(t, a, first, second, third)
 	}
 }
@@ -182,7 +188,7 @@ func TestKeepBesideAnEarlierLoad(t *testing.T) {
 // An answer and its reference contain all kept records of one identity. An archive that is read
 // instead of files passes all of them on.
 func TestKeptRecordsAreAskedAndCopied(t *testing.T) {
-	for name, a := range onDisk(t) {
+	for name, a := range layouts(t) {
 		mustLoad(t, a, load.Options{OnConflict: load.Keep}, contradicting(t)...)
 		from, err := load.NewOrigin(t.Context(), a, "s", "origin")
 		if err != nil {
@@ -217,7 +223,7 @@ func everyFbar(t *testing.T) *question.Question {
 // Retain and Prune work as in any archive: Retain removes old records, and Prune finds no deleted
 // ones.
 func TestKeptRecordsAreRetainedAndPruned(t *testing.T) {
-	for name, a := range onDisk(t) {
+	for name, a := range layouts(t) {
 		dir := t.TempDir()
 		files := []string{
 			write(t, dir, "a.vsdb", line(0, 0, 1)+line(0, 9, 1)+line(6, 9, 1)), write(t, dir, "b.vsdb", line(0, 0, 2)+line(0, 9, 2)),
@@ -230,7 +236,7 @@ func TestKeptRecordsAreRetainedAndPruned(t *testing.T) {
 			t.Errorf("%s: %+v removed, %v", name, removed, err)
 		}
 		whole(t, a, files...)
-		if p, err := load.Prune(t.Context(), a, "s", false, agree); err != nil || p.Lost != 0 || len(p.Files) != 0 {
+		if p, err := load.Prune(t.Context(), a, "s", agree); err != nil || p.Lost != 0 || len(p.Files) != 0 {
 			t.Errorf("%s: prune: %+v, %v", name, p, err)
 		}
 	}

@@ -1,8 +1,10 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
 
@@ -39,11 +42,12 @@ type Options struct {
 	// Loading describes this load. Commits before the last one write it into the catalog, to show that
 	// the archive is not complete; nil = nothing is written.
 	Loading *design.Loading
-	// InFlight reports whether the load that the catalog names is still running. If it is, this load does
-	// not write its own Loading.
+	// InFlight reports whether the load that the catalog names is still running. If it is and has the same command, this
+	// load does not write its own Loading.
 	InFlight func(design.Loading) bool
 
-	OnConflict OnConflict            // "" = Refuse, or Keep if the subset keeps conflicts
+	// "" = Refuse, or Keep if the subset keeps conflicts. A copy of a subset that keeps conflicts always keeps them.
+	OnConflict OnConflict
 	Conflict   func(design.Conflict) // called for every record to which two lines give different values
 }
 
@@ -80,7 +84,6 @@ type Summary struct {
 	ShortenedTexts map[string]int64 // see archive.CommitResult
 
 	Bytes       int64            // size of the loaded files
-	ByType      map[string]int64 // records read, by line type
 	NotAccepted map[string]int64 // lines that Options.Accept excluded, by line type; Read does not include them
 	// number of records with columns that no design stores; the key names line type and columns: "MPR: OBS_PRS PREP_USE"
 	OmittedColumns map[string]int64
@@ -99,22 +102,16 @@ type Summary struct {
 // An error means that the archive did not accept records; earlier commits are complete.
 func Run(ctx context.Context, a archive.Archive, subset string, paths []string, o Options) (*Summary, error) {
 	start := time.Now()
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log, o.Window = cmp.Or(o.Log, slog.New(slog.DiscardHandler)), cmp.Or(max(o.Window, 0), DefaultWindow)
 	if err := o.checkKeep(a, subset); err != nil {
 		return nil, err
 	}
-	if o.Window <= 0 {
-		o.Window = DefaultWindow
-	}
 	r := &loadRun{
-		archive: a, options: o, files: map[string]*archive.Mark{}, seenDigests: map[string]bool{},
+		archive: a, options: o, paths: paths, files: map[string]*archive.Mark{}, seenDigests: map[string]bool{},
 		progress: Progress{Step: "loading", AllFiles: len(paths)}, release: func(*record.Batch) {}, rejects: map[string]*design.Quarantine{},
 		fileCatalogs: map[string]*design.Catalog{}, incompleteDigests: map[string][]string{},
 	}
-	r.summary.ByType, r.summary.OmittedColumns = map[string]int64{}, map[string]int64{}
-	r.summary.ShortenedTexts, r.summary.NotAccepted = map[string]int64{}, map[string]int64{}
+	r.summary.OmittedColumns, r.summary.ShortenedTexts, r.summary.NotAccepted = map[string]int64{}, map[string]int64{}, map[string]int64{}
 	maxMarks := int64(len(paths)) * marksPerFile
 	if o.Origin != nil {
 		maxMarks = math.MaxInt64
@@ -135,11 +132,7 @@ func Run(ctx context.Context, a archive.Archive, subset string, paths []string, 
 		r.release = release
 	}
 	r.window, r.spare = newWindow(subset, r.onExisting, r.release), newWindow(subset, r.onExisting, r.release)
-	reading, err := r.readOptions(ctx, subset)
-	if err != nil {
-		return nil, err
-	}
-	err = Read(ctx, paths, reading,
+	err = Read(ctx, paths, r.readOptions(ctx),
 		func(f *File, b *record.Batch) error { return r.addBatch(ctx, f, b) }, func(f *File) error { return r.finishFile(ctx, f) })
 	if err == nil {
 		r.isLastCommit = true
@@ -156,27 +149,26 @@ func Run(ctx context.Context, a archive.Archive, subset string, paths []string, 
 }
 
 // readOptions decides what is read: the origin, unless the archive contains it, or files.
-func (r *loadRun) readOptions(ctx context.Context, subset string) (ReadOptions, error) {
-	if o := &r.options; o.Origin == nil {
-		return o.readOptions(ctx, r.marks, r.summary.Before), nil
+func (r *loadRun) readOptions(ctx context.Context) ReadOptions {
+	o := r.options.readOptions(ctx, r.marks, r.summary.Before)
+	if o.Origin = r.options.Origin; o.Origin != nil {
+		contained := o.Origin.isContained(r.marks.byDigest, r.summary.Before)
+		o.Skip = func(string) (bool, error) { return contained, nil }
 	}
-	c, err := r.archive.Catalog(ctx, subset)
-	contained := err == nil && r.options.Origin.isContained(r.marks.byDigest, c)
-	return ReadOptions{
-		Workers: r.options.Workers, KeepLast: r.options.KeepLast, ParseCache: r.options.ParseCache, Origin: r.options.Origin,
-		Skip: func(string) (bool, error) { return contained, nil },
-	}, err
+	return o
 }
 
 // readOptions decides which files are parsed, by the marks of the archive. The marks do not record
 // which files contain records that Retain removed. After a removal, Rehash therefore parses all
-// files.
+// files. First, Last and Keep also parse the files with lines that an earlier load refused.
 func (o *Options) readOptions(ctx context.Context, marks *marks, c *design.Catalog) ReadOptions {
 	out := ReadOptions{Workers: o.Workers, KeepLast: o.KeepLast, ParseCache: o.ParseCache}
 	reparse := o.Rehash && c.Trimmed > 0
+	decides := func(one design.Conflict) bool { return one.Refused && o.OnConflict != Refuse && o.OnConflict != "" }
+	refused := lists.Set(lists.Filter(c.Conflicts, decides), func(one design.Conflict) string { return one.Dropped.File })
 	out.Skip = func(digest string) (bool, error) {
 		m, known, err := marks.find(ctx, digest)
-		return known && !reparse && (m.Quarantined == 0 || !o.KeepLast), err
+		return known && !reparse && !refused[m.Path] && (m.Quarantined == 0 || !o.KeepLast), err
 	}
 	if !o.Rehash {
 		byPath := make(map[string]archive.Mark, len(marks.all))
@@ -198,30 +190,41 @@ func (r *loadRun) countBefore(ctx context.Context, subset string) (records int64
 	if err := r.options.applyPolicy(c); err != nil {
 		return 0, err
 	}
-	if r.loadingRecorded = c.Loading != nil; r.loadingRecorded && r.options.InFlight != nil && r.options.InFlight(*c.Loading) {
-		r.options.Loading = nil
+	if !c.Counted || !c.Sealed {
+		r.options.Log.Info("the archive is from an earlier version: counting its records once", "subset", subset)
+		rebuilt, err := rebuildCatalog(ctx, r.archive, subset, r.marks.all)
+		if err == nil {
+			_, err = r.loader.Commit(ctx, archive.Commit{Catalog: rebuilt, ReplacedCatalog: c})
+		}
+		if err != nil && !errors.Is(err, archive.ErrChanged) { // another load may have rebuilt it first
+			return 0, err
+		}
+		return r.countBefore(ctx, subset)
+	}
+	r.summary.Before = c
+	if l := c.Loading; l != nil && r.options.Loading != nil {
+		inFlight := r.options.InFlight != nil && r.options.InFlight(*l)
+		if r.loadingRecorded = l.Command == r.options.Loading.Command; r.loadingRecorded && inFlight {
+			r.options.Loading = nil
+		}
 	}
 	for _, q := range c.Quarantine {
 		if q.Lines > 0 {
 			r.incompleteDigests[q.File] = append(r.incompleteDigests[q.File], q.Digest)
 		}
 	}
-	if r.summary.Before = c; c.Counted && c.Sealed {
-		return c.LoadedRecords(), nil
-	}
-	r.options.Log.Info("the archive is from an earlier version: counting its records once", "subset", subset)
-	rebuilt, err := archive.BuildCatalog(ctx, r.archive, subset)
+	return c.LoadedRecords(), nil
+}
+
+// rebuildCatalog builds the catalog of a subset by reading all its records. marks are those of the subset.
+func rebuildCatalog(ctx context.Context, a archive.Archive, subset string, marks []archive.Mark) (*design.Catalog, error) {
+	c, err := archive.BuildCatalog(ctx, a, subset)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	contents, err := r.archive.Contents(ctx, subset)
-	if err != nil {
-		return 0, err
-	}
-	rebuilt.Objects, rebuilt.Files = contents.Objects, archive.SumMarks(r.marks.all)
-	r.summary.Before = rebuilt
-	_, err = r.loader.Commit(ctx, archive.Commit{Catalog: rebuilt, ReplaceCatalog: true})
-	return rebuilt.LoadedRecords(), err
+	contents, err := a.Contents(ctx, subset)
+	c.Objects, c.Files = contents.Objects, archive.SumMarks(marks)
+	return c, err
 }
 
 // loadRun is a load in progress. Its methods are called from one goroutine.
@@ -229,6 +232,7 @@ type loadRun struct {
 	archive           archive.Archive
 	loader            archive.Loader // only the commit in flight uses it
 	options           Options
+	paths             []string        // of the files to load
 	window            *window         // collects the records of the next commit
 	spare             *window         // empty; nil during a commit
 	inFlight          *commitInFlight // nil = no commit is in flight
@@ -236,13 +240,14 @@ type loadRun struct {
 	marks             *marks
 	seenDigests       map[string]bool               // digests of files that this load has read to their end
 	files             map[string]*archive.Mark      // files with uncommitted records, and the current file
-	rejects           map[string]*design.Quarantine // quarantined lines of these files, by path
+	rejects           map[string]*design.Quarantine // quarantined lines of files that were not read to their end, by path
 	complete          []*archive.Mark               // files whose last record the next commit stores
 	incompleteDigests map[string][]string           // by path: digests of files with quarantined lines, see supersede
 
 	forgottenMarks   []archive.Mark // marks that the next commit removes from the archive
 	committedRecords int64          // records that commits reported as new
-	loadingRecorded  bool           // the archive's catalog names a load
+	trimmedRecords   int64          // records of an origin that this load counts as trimmed
+	loadingRecorded  bool           // the archive's catalog may name a load with this load's command
 	isLastCommit     bool           // the next commit is the last one
 
 	release func(*record.Batch) // recycles a batch that is no longer used
@@ -276,7 +281,7 @@ func (r *loadRun) addBatch(ctx context.Context, f *File, b *record.Batch) error 
 	m.Stored += int64(accepted)
 	m.Quarantined += int64(len(b.Rejects))
 	for _, q := range b.Rejects {
-		r.quarantineOf(f).Add(q.Line, q.Reason)
+		r.rejects[f.Path].Add(q.Line, q.Reason)
 		if r.options.Reject != nil {
 			r.options.Reject(q)
 		}
@@ -285,7 +290,6 @@ func (r *loadRun) addBatch(ctx context.Context, f *File, b *record.Batch) error 
 		r.release(b)
 		return nil
 	}
-	r.summary.ByType[b.Type.Name] += int64(b.Len())
 	for columns, n := range b.OmittedColumns {
 		r.summary.OmittedColumns[b.Type.Name+": "+columns] += int64(n)
 	}
@@ -301,24 +305,15 @@ func (r *loadRun) addBatch(ctx context.Context, f *File, b *record.Batch) error 
 	return nil
 }
 
-// mark finds or creates the mark of the current file.
+// mark finds or creates the mark of the current file, and the list of its quarantined lines.
 func (r *loadRun) mark(f *File) *archive.Mark {
 	m := r.files[f.Path]
 	if m == nil {
 		m = &archive.Mark{Path: f.Path, Digest: f.Digest, Bytes: f.Bytes}
-		r.files[f.Path] = m
+		r.files[f.Path], r.rejects[f.Path] = m, &design.Quarantine{File: f.Path, Digest: f.Digest}
+		r.window.catalog.Reread = append(r.window.catalog.Reread, f.Path)
 	}
 	return m
-}
-
-// quarantineOf finds or creates the list of the current file's quarantined lines.
-func (r *loadRun) quarantineOf(f *File) *design.Quarantine {
-	q := r.rejects[f.Path]
-	if q == nil {
-		q = &design.Quarantine{File: f.Path, Digest: f.Digest}
-		r.rejects[f.Path] = q
-	}
-	return q
 }
 
 // finishFile is called after all batches of a file.
@@ -351,13 +346,13 @@ func (r *loadRun) finishFile(ctx context.Context, f *File) error {
 			return err
 		}
 		if r.options.Origin != nil {
-			r.options.Origin.describe(r.window.catalog, r.summary.Before.Trimmed)
+			r.trimmedRecords = r.options.Origin.describe(r.window.catalog, r.summary.Before.Trimmed)
 		}
 		// an empty list replaces the one of an earlier load, which quarantined lines of this file
-		if r.rejects[f.Path] != nil || r.marks.cached(f.Digest).Quarantined > 0 {
-			r.window.catalog.AddQuarantine(*r.quarantineOf(f))
-			delete(r.rejects, f.Path)
+		if q := r.rejects[f.Path]; q.Lines > 0 || r.marks.cached(f.Digest).Quarantined > 0 {
+			r.window.catalog.AddQuarantine(*q)
 		}
+		delete(r.rejects, f.Path)
 	}
 	r.report()
 	return nil
@@ -414,17 +409,4 @@ func (r *loadRun) addToTotals(m *archive.Mark) {
 	r.summary.Duplicates += m.Replaced - m.Conflicts
 	r.summary.Conflicts += m.Conflicts
 	r.summary.Quarantined += m.Quarantined
-}
-
-// Digest computes the digest of all records of a subset.
-func Digest(ctx context.Context, a archive.Archive, subset string) (record.Digest, error) {
-	var d record.Digest
-	var h record.Hasher
-	for b, err := range a.Dump(ctx, subset) {
-		if err != nil {
-			return d, err
-		}
-		d.Add(h.DigestOf(b))
-	}
-	return d, nil
 }

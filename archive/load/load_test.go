@@ -78,11 +78,11 @@ func mustLoad(t *testing.T, a archive.Archive, o load.Options, files ...string) 
 
 func digest(t *testing.T, a archive.Archive) record.Digest {
 	t.Helper()
-	d, err := load.Digest(t.Context(), a, "s")
+	c, err := archive.BuildCatalog(t.Context(), a, "s")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d
+	return c.Digest()
 }
 
 func TestEveryLineIsAccountedFor(t *testing.T) {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"io"
 	"iter"
+	"slices"
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
@@ -24,20 +26,28 @@ type Origin struct {
 
 // NewOrigin prepares to read a subset.
 func NewOrigin(ctx context.Context, a archive.Archive, subset, name string) (*Origin, error) {
-	marks, err := a.Marks(ctx, subset)
+	c, err := a.Catalog(ctx, subset)
 	if err != nil {
 		return nil, err
 	}
-	c, err := a.Catalog(ctx, subset)
+	marks, err := a.Marks(ctx, subset)
 	return &Origin{Archive: a, Subset: subset, Name: name, Catalog: c, Marks: marks}, err
 }
 
-// Bytes is the total size of the files from which the subset was loaded.
-func (o *Origin) Bytes() (n int64) {
-	for _, m := range o.Marks {
-		n += m.Bytes
+// checkUnchanged returns an error if a load or a removal has changed the subset since NewOrigin.
+func (o *Origin) checkUnchanged(ctx context.Context) error {
+	now, err := o.Archive.Catalog(ctx, o.Subset)
+	if err == nil && (now.Digest() != o.Catalog.Digest() || now.Files != o.Catalog.Files) {
+		err = &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
+			Problem: "a load changed subset " + o.Subset + " meanwhile", Cure: "run the command again",
+		}}
 	}
-	return max(n, 1)
+	return err
+}
+
+// Bytes is the total size of the files from which the subset was loaded.
+func (o *Origin) Bytes() int64 {
+	return max(lists.Sum(slices.Values(lists.Map(o.Marks, func(m archive.Mark) int64 { return m.Bytes }))), 1)
 }
 
 func (o *Origin) digest() string { return o.Catalog.Digest().String() }
@@ -49,17 +59,15 @@ func (o *Origin) isContained(marks map[string]archive.Mark, c *design.Catalog) b
 	return missing == nil && c.Digest() == o.Catalog.Digest() && c.Digest().Records > 0
 }
 
-// describe copies what is known about the files into the catalog of a commit. The copied marks also count trimmed
-// records. earlier is the number of trimmed records that the archive counts already, for example those of an earlier
-// copy.
-func (o *Origin) describe(c *design.Catalog, earlier int64) {
-	c.Trimmed, c.TrimmedBefore = max(o.Catalog.Trimmed-earlier, 0), o.Catalog.TrimmedBefore
-	for _, q := range o.Catalog.Quarantine {
-		c.AddQuarantine(q)
-	}
-	for _, one := range o.Catalog.Conflicts {
-		c.AddConflict(one)
-	}
+// describe adds what the origin's catalog knows about the files to the catalog of a commit. The marks of a copy count
+// trimmed records as stored, so the catalog of the copy must count them as trimmed. Merging adds Trimmed to the number
+// that the archive has, which is earlier. Hence describe sets only the difference, and returns it.
+func (o *Origin) describe(c *design.Catalog, earlier int64) (added int64) {
+	known := design.NewCatalog(c.Subset)
+	known.Trimmed, known.TrimmedBefore = max(o.Catalog.Trimmed-earlier, 0), o.Catalog.TrimmedBefore
+	known.Quarantine, known.Conflicts, known.MoreConflicts = o.Catalog.Quarantine, o.Catalog.Conflicts, o.Catalog.MoreConflicts
+	c.Merge(known)
+	return known.Trimmed
 }
 
 // originReader reads the records of an Origin.

@@ -11,10 +11,10 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 )
 
-// slow is an archive that calls under at the start of each commit.
+// slow is an archive that calls onCommit at the start of each commit.
 type slow struct {
 	archive.Archive
-	under func() error
+	onCommit func() error
 }
 
 type slowLoader struct {
@@ -28,14 +28,14 @@ func (a *slow) Loader(ctx context.Context, subset string) (archive.Loader, error
 }
 
 func (l *slowLoader) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
-	if err := l.a.under(); err != nil {
+	if err := l.a.onCommit(); err != nil {
 		return archive.CommitResult{}, err
 	}
 	return l.Loader.Commit(ctx, c)
 }
 
 func (l *slowLoader) Close() error {
-	l.a.under = func() error { return errors.New("a commit after the loader was closed") }
+	l.a.onCommit = func() error { return errors.New("a commit after the loader was closed") }
 	return l.Loader.Close()
 }
 
@@ -54,7 +54,7 @@ func TestNextWindowFillsWhileOneIsStored(t *testing.T) {
 	files, a := twentyDays(t), &slow{Archive: memory(t)}
 	taken, commits := make(chan int64, 1000), 0
 	var read int64
-	a.under = func() error {
+	a.onCommit = func() error {
 		commits++
 		want := min(int64(commits)*10+1, 40)
 		for read < want {
@@ -88,7 +88,7 @@ func TestEndWaitsForTheCommitUnderWay(t *testing.T) {
 	for _, kept := range []bool{true, false} { // whether the commit in flight succeeds
 		a, commits := &slow{Archive: memory(t)}, 0
 		ctx, interrupt := context.WithCancel(t.Context())
-		a.under = func() error {
+		a.onCommit = func() error {
 			if commits++; commits < 2 {
 				return nil
 			}
@@ -107,7 +107,7 @@ func TestEndWaitsForTheCommitUnderWay(t *testing.T) {
 		if failed != nil || len(marks) != 5*s.Commits-1 || len(s.Files) != len(marks) { // the commit after its last record marks a file
 			t.Errorf("%d marks, %d files, %d commits of 5 files each; %v", len(marks), len(s.Files), s.Commits, failed)
 		}
-		a.under = func() error { return nil }
+		a.onCommit = func() error { return nil }
 		mustLoad(t, a, load.Options{}, files...)
 		if digest(t, a) != digest(t, whole) {
 			t.Error("the load that went on gives another archive")

@@ -63,12 +63,15 @@ func (p *ParseCache) end(f *File) {
 	}
 }
 
-// file returns a stored file with its batches; nil = not stored.
+// file returns a stored file with its batches; nil = not stored. It removes the batches of a reading that was interrupted.
 func (p *ParseCache) file(path string) (*File, []*record.Batch) {
 	if p == nil {
 		return nil, nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.files[path] == nil {
+		delete(p.batches, path)
+	}
 	return p.files[path], p.batches[path]
 }

@@ -56,7 +56,7 @@ func TestOtherLoadersRecordsAreLogged(t *testing.T) {
 		var log bytes.Buffer
 		x.dumps = [][]*record.Batch{{datedRows("a", 0, 1, 1, 2)}}
 		m := archive.Mark{Path: "a", Read: 7, Stored: 7}
-		r := &loadRun{archive: &x, marks: &marks{}, loader: turns{of: &x}, options: Options{Log: slog.New(slog.NewTextHandler(&log, nil))}, files: map[string]*archive.Mark{}, committedRecords: 7}
+		r := &loadRun{archive: &x, marks: &marks{}, loader: countingLoader{of: &x}, options: Options{Log: slog.New(slog.NewTextHandler(&log, nil))}, files: map[string]*archive.Mark{}, committedRecords: 7}
 		r.addToSummary(&m)
 		if err := r.check(t.Context(), "s", 5); err != nil || !strings.Contains(log.String(), want) {
 			t.Errorf("%v, %q, want %s", err, log.String(), want)
@@ -84,6 +84,10 @@ func TestFingerprintSpills(t *testing.T) {
 	f := Fingerprint{MaxInMemory: 1}
 	f.Add(datedRows("a", 0, 1, 1, 2))
 	f.Add(datedRows("a", 0, 1, 3))
+	f.Add(datedRows("a", 0, 1, 4, 5, 6))
+	if len(f.first) > 3 {
+		t.Errorf("%d records are in memory after the failure", len(f.first))
+	}
 	if _, _, err := f.Sum(); err == nil || !strings.Contains(err.Error(), "TMPDIR") {
 		t.Errorf("no folder for temporary files: %v", err)
 	}
@@ -100,7 +104,7 @@ func newRun(o Options, released *int) *loadRun {
 		options: o, files: map[string]*archive.Mark{}, seenDigests: map[string]bool{}, rejects: map[string]*design.Quarantine{}, marks: &marks{all: []archive.Mark{}, byDigest: map[string]archive.Mark{}},
 		release: func(*record.Batch) { *released++ }, incompleteDigests: map[string][]string{},
 	}
-	r.summary.ByType, r.summary.OmittedColumns, r.summary.NotAccepted = map[string]int64{}, map[string]int64{}, map[string]int64{}
+	r.summary.OmittedColumns, r.summary.NotAccepted = map[string]int64{}, map[string]int64{}
 	r.window = newWindow("s", r.onExisting, r.release)
 	return r
 }
@@ -146,8 +150,8 @@ func TestBatchesAreCounted(t *testing.T) {
 	if !slices.Equal(calls, []uint32{4, 5, 7}) || r.rejects["a"].Lines != 3 {
 		t.Errorf("lines %v in quarantine, %+v", calls, r.rejects["a"])
 	}
-	if !maps.Equal(r.summary.ByType, map[string]int64{"SL1L2": 3}) || !maps.Equal(r.summary.NotAccepted, map[string]int64{"SAL1L2": 1}) || !maps.Equal(r.summary.OmittedColumns, map[string]int64{"SL1L2: X": 2}) {
-		t.Errorf("%v, %v, %v", r.summary.ByType, r.summary.NotAccepted, r.summary.OmittedColumns)
+	if !maps.Equal(r.summary.NotAccepted, map[string]int64{"SAL1L2": 1}) || !maps.Equal(r.summary.OmittedColumns, map[string]int64{"SL1L2: X": 2}) {
+		t.Errorf("%v, %v", r.summary.NotAccepted, r.summary.OmittedColumns)
 	}
 	if len(at) != 1 || at[0].Bytes != 1020 || at[0].Read != 5 || r.progress.Read != 7 {
 		t.Errorf("%+v, %+v", at, r.progress)
@@ -160,12 +164,12 @@ func TestBatchesAreCounted(t *testing.T) {
 	}
 }
 
-// TestMeeting: two lines of one window contain the same record.
-func TestMeeting(t *testing.T) {
+// TestConflictsInOneWindow: two lines of one window contain the same record.
+func TestConflictsInOneWindow(t *testing.T) {
 	for on, x := range map[OnConflict]struct {
-		value                      float64 // of the later line; the earlier has 1
-		stored, same, other, kept  int64
-		lacking, conflicts, stands int // stands is the sum of the line numbers that remain in the window
+		value                               float64 // of the later line; the earlier has 1
+		stored, duplicates, conflicts, kept int64
+		incomplete, reported, remaining     int // remaining is the sum of the line numbers that remain in the window
 	}{
 		Refuse: {2, 1, 0, 1, 0, 1, 1, 1}, First: {2, 1, 0, 1, 0, 0, 1, 1}, Last: {2, 1, 0, 1, 0, 0, 1, 2}, Keep: {2, 2, 0, 0, 1, 0, 1, 3},
 		"the same": {1, 1, 1, 0, 0, 0, 0, 1},
@@ -180,16 +184,16 @@ func TestMeeting(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		m, stands := *r.files["a"], 0
+		m, remaining := *r.files["a"], 0
 		for b := range r.window.withoutDropped {
-			stands += int(b.Line[0])
+			remaining += int(b.Line[0])
 		}
 		r.addToTotals(&m)
-		if r.summary.Read != 2 || r.summary.Stored != x.stored || r.summary.Duplicates != x.same || r.summary.Conflicts != x.other || r.summary.Kept != x.kept || stands != x.stands ||
-			len(r.summary.IncompleteFiles) != x.lacking || len(reported) != x.conflicts || len(r.window.catalog.Conflicts) != x.conflicts {
-			t.Errorf("%s: %+v, line %d stands, %d conflicts", on, r.summary, stands, len(reported))
+		if r.summary.Read != 2 || r.summary.Stored != x.stored || r.summary.Duplicates != x.duplicates || r.summary.Conflicts != x.conflicts || r.summary.Kept != x.kept || remaining != x.remaining ||
+			len(r.summary.IncompleteFiles) != x.incomplete || len(reported) != x.reported || len(r.window.catalog.Conflicts) != x.reported {
+			t.Errorf("%s: %+v, line %d remains, %d conflicts", on, r.summary, remaining, len(reported))
 		}
-		if len(reported) > 0 && (reported[0].Refused != (on == Refuse) || reported[0].Kept != (on == Keep) || on != Keep && int(reported[0].Existing.Line) != stands) {
+		if len(reported) > 0 && (reported[0].Refused != (on == Refuse) || reported[0].Kept != (on == Keep) || on != Keep && int(reported[0].Existing.Line) != remaining) {
 			t.Errorf("%s: %+v", on, reported[0])
 		}
 	}

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -59,7 +60,7 @@ type ReadOptions struct {
 	ParseCache *ParseCache
 	Origin     *Origin // read instead of files; nil = read files
 
-	newOpen func() func(path string) (recordReader, error) // called once per worker; nil = package formats
+	open func(path string) (recordReader, error) // nil = package formats
 }
 
 // These limits bound the memory to maxWaitingBytes and workers × batchesPerFile batches: no file is
@@ -78,13 +79,9 @@ func Read(ctx context.Context, paths []string, o ReadOptions, each func(*File, *
 	g, ctx := errgroup.WithContext(ctx)
 	if o.Origin != nil {
 		paths = []string{o.Origin.Name}
-		o.newOpen = func() func(string) (recordReader, error) {
-			return func(string) (recordReader, error) { return o.Origin.open(ctx), nil }
-		}
+		o.open = func(string) (recordReader, error) { return o.Origin.open(ctx), nil }
 	}
-	if o.Workers <= 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
+	o.Workers = cmp.Or(max(o.Workers, 0), runtime.GOMAXPROCS(0))
 	files := lists.Map(slices.Sorted(slices.Values(paths)), func(p string) *File {
 		return &File{Path: p, batches: make(chan parsedBatch, batchesPerFile)}
 	})
@@ -107,16 +104,12 @@ func Read(ctx context.Context, paths []string, o ReadOptions, each func(*File, *
 	for range min(o.Workers, max(len(files), 1)) {
 		g.Go(func() error {
 			w := worker{ReadOptions: &o, waiting: waiting}
-			if o.newOpen != nil {
-				w.open = o.newOpen()
-			}
 			w.files.KeepLast = o.KeepLast
 			for f := range next {
-				err := w.parse(ctx, f)
-				close(f.batches)
-				if err != nil {
-					return err
+				if err := w.parse(ctx, f); err != nil {
+					return err // f.batches stays open: closing it would report to deliver that the file is complete
 				}
+				close(f.batches)
 			}
 			return nil
 		})
@@ -128,7 +121,6 @@ func Read(ctx context.Context, paths []string, o ReadOptions, each func(*File, *
 // worker parses one file after the other, and reuses the memory of their readers.
 type worker struct {
 	*ReadOptions
-	open    func(path string) (recordReader, error) // see ReadOptions.newOpen
 	files   formats.Opener
 	hash    *xxh3.Hasher
 	buffer  []byte // for hash
@@ -153,9 +145,6 @@ func deliver(ctx context.Context, files []*File, waiting *waitingMemory, each fu
 			case <-ctx.Done():
 				return ctx.Err()
 			}
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
 		}
 		f.Offset = f.Bytes
 		if err := end(f); err != nil {

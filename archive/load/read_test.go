@@ -46,9 +46,7 @@ func TestFilesAreNotReadFarAhead(t *testing.T) {
 	}
 	const workers = 2
 	var opened, taken atomic.Int64
-	o := ReadOptions{Workers: workers, newOpen: func() func(string) (recordReader, error) {
-		return func(string) (recordReader, error) { opened.Add(1); return &big{1}, nil }
-	}}
+	o := ReadOptions{Workers: workers, open: func(string) (recordReader, error) { opened.Add(1); return &big{1}, nil }}
 	err := Read(t.Context(), paths, o, func(_ *File, b *record.Batch) error {
 		time.Sleep(time.Millisecond) // a busy archive
 		// this batch's file, the files that workers parse, and those that were admitted before they

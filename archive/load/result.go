@@ -126,25 +126,18 @@ func (r *Result) Text(out io.Writer) error {
 // Refused counts the lines whose values were refused by this load, and those that an earlier load
 // refused from files that this load skipped. It calls report for the latter, and adds their files to
 // s.IncompleteFiles.
-func Refused(ctx context.Context, a archive.Archive, subset string, s *Summary, by OnConflict, report func(design.Conflict)) (n int64, err error) {
+func (s *Summary) Refused(by OnConflict, report func(design.Conflict)) (n int64) {
 	if by == Refuse || by == "" {
 		n = s.Conflicts
 	}
-	if len(s.Skipped) == 0 {
-		return n, nil
-	}
-	c, err := a.Catalog(ctx, subset)
-	if err != nil {
-		return n, err
-	}
-	for _, one := range c.Conflicts {
+	for _, one := range s.Catalog.Conflicts {
 		if one.Refused && slices.Contains(s.Skipped, one.Dropped.File) {
 			report(one)
 			s.IncompleteFiles = append(s.IncompleteFiles, one.Dropped.File)
 			n++
 		}
 	}
-	return n, nil
+	return n
 }
 
 // Incomplete returns an error if the archive lacks lines of the files, including refused lines; nil
@@ -154,7 +147,7 @@ func (s *Summary) Incomplete(refused int64) error {
 	for _, m := range s.SkippedWithQuarantine {
 		l.Quarantined += m.Quarantined
 	}
-	if s.Stored+s.Duplicates == 0 {
+	if s.Stored+s.Duplicates == 0 && s.Conflicts <= refused {
 		return l.incomplete("nothing was stored")
 	}
 	return l.incomplete("all other lines were stored")

@@ -115,8 +115,8 @@ func (r *Retention) plan(c *design.Catalog) *Removal {
 // dayOf returns the start of a time's day, in Unix seconds.
 func dayOf(t int64) int64 { return time.Unix(t, 0).UTC().Truncate(daySeconds * time.Second).Unix() }
 
-// isSuspicious reports whether the preceding load does not explain the removal. If it does not, Retain counts the records
-// to be removed.
+// isSuspicious reports whether the removal covers more days than the preceding load added, or leaves a gap longer than
+// the retention. If so, Retain counts the records to be removed, and check compares their number with the limit.
 func (m *Removal) isSuspicious() bool { return len(m.before) > 0 && (m.Days > m.Added || m.Gap != "") }
 
 // count counts the records of a batch that would be removed.

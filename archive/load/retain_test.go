@@ -16,10 +16,10 @@ import (
 
 const day = 24 * time.Hour
 
-// removing returns the archives of onDisk that can remove records.
+// removing returns the archives of layouts that can remove records.
 func removing(t *testing.T) map[string]archive.Archive {
 	t.Helper()
-	out := onDisk(t)
+	out := layouts(t)
 	delete(out, "memory")
 	return out
 }

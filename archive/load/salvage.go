@@ -48,7 +48,7 @@ func Salvage(
 		s.Records = lists.Sum(slices.Values(lists.Map(s.Files, func(m archive.Mark) int64 { return m.Stored })))
 	}
 	withoutLists := *catalog
-	withoutLists.Quarantine, withoutLists.Conflicts = nil, nil // of files that the new archive does not know
+	withoutLists.Quarantine, withoutLists.Conflicts, withoutLists.MoreConflicts = nil, nil, false // of files that the new archive does not know
 	source := salvageArchive{from, func(l archive.Loss) { s.Losses = append(s.Losses, l) }}
 	sum, err := Run(ctx, to, subset, nil, Options{
 		Origin: &Origin{Archive: source, Subset: subset, Name: name, Catalog: &withoutLists},
@@ -56,7 +56,8 @@ func Salvage(
 	if err != nil {
 		return nil, err
 	}
-	s.Copied, s.Missing = sum.Catalog.Digest().Records, catalog.Differences(sum.Catalog)
+	s.Copied = sum.Catalog.Digest().Records
+	s.Missing, _ = catalog.Differences(sum.Catalog)
 	if isCatalogLost {
 		s.Missing = []string{fmt.Sprintf("unknown without the catalog: the list of loaded files counts %d records, "+
 			"%d were copied, %d conflict with a copied record", s.Records, s.Copied, sum.Conflicts)}

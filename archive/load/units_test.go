@@ -40,33 +40,13 @@ func catalogOf(batches ...*record.Batch) *design.Catalog {
 	return c
 }
 
-// TestMarked: markedRecords reads the marks again only if the cached ones are incomplete.
-func TestMarked(t *testing.T) {
-	for name, x := range map[string]struct {
-		all           []archive.Mark
-		from          bool
-		sealed        bool
-		counted       int64
-		before, holds int64
-		want          int64
-	}{
-		"those at hand":       {[]archive.Mark{{Stored: 5}}, false, true, 2, 5, 12, 12},
-		"copied":              {[]archive.Mark{{Stored: 5}}, true, true, 2, 5, 12, 99},
-		"looked up":           {nil, false, true, 1, 5, 12, 99},
-		"without a seal":      {[]archive.Mark{{Stored: 5}}, false, false, 2, 5, 12, 99},
-		"more in the catalog": {[]archive.Mark{{Stored: 5}}, false, true, 3, 5, 12, 99},
-		"less than a tenth":   {[]archive.Mark{{Stored: 5}}, false, true, 2, 64, 71, 0},
-		"a tenth":             {[]archive.Mark{{Stored: 5}}, false, true, 2, 63, 70, 12},
-	} {
-		a := &counting{marks: 99, catalog: design.NewCatalog("s")}
-		a.catalog.Sealed, a.catalog.Files.Records = x.sealed, x.counted
-		r := &loadRun{archive: a, marks: &marks{all: x.all}}
-		r.summary.Files, r.summary.Stored = []archive.Mark{{Stored: 7}}, 7
-		if x.from {
-			r.options.Origin = &Origin{}
-		}
-		if got, err := r.markedRecords(t.Context(), "s", x.before); err != nil || got != x.want {
-			t.Errorf("%s: %d records, %v; want %d", name, got, err, x.want)
+// TestMarkedRecords: the marks are read only if the load stored a large share of the records.
+func TestMarkedRecords(t *testing.T) {
+	for before, want := range map[int64]int64{5: 99, 63: 99, 64: 0} {
+		r := &loadRun{archive: &counting{marks: 99}}
+		r.summary.Stored = 7
+		if got, err := r.markedRecords(t.Context(), "s", before); err != nil || got != want {
+			t.Errorf("%d records before the load: %d marked records, %v; want %d", before, got, err, want)
 		}
 	}
 }
@@ -307,6 +287,20 @@ func TestGauge(t *testing.T) {
 	}
 }
 
+// TestInterruptedReadingIsNotCached: the batches of a file that was not read to its end are removed before the next reading.
+func TestInterruptedReadingIsNotCached(t *testing.T) {
+	p, f, b := NewParseCache(1<<20), &File{Path: "a"}, datedRows("a", 0, 1, 1, 2)
+	p.add(f, b)
+	if file, batches := p.file("a"); file != nil || batches != nil {
+		t.Errorf("%+v, %d batches of an interrupted reading", file, len(batches))
+	}
+	p.add(f, b)
+	p.end(f)
+	if file, batches := p.file("a"); file != f || len(batches) != 1 {
+		t.Errorf("%+v, %d batches; want 1", file, len(batches))
+	}
+}
+
 // TestParsedLimit: up to its limit the cache keeps everything, above it nothing.
 func TestParsedLimit(t *testing.T) {
 	b := datedRows("a", 0, 1, 1, 2)
@@ -402,8 +396,9 @@ func TestPairing(t *testing.T) {
 	} {
 		got := ""
 		for pass := range uint64(3) {
-			p := newPairing(pass, 3)
-			p.trimmedBefore = x.from
+			c := design.NewCatalog("s")
+			c.TrimmedBefore = x.from
+			p := newPairing(pass, 3, c)
 			p.each(held, func(i int, k record.Key) { p.archived[k] = p.hash.Digest(i) })
 			for _, b := range x.lines {
 				p.each(b, func(i int, k record.Key) { p.compare(b, i, k) })

@@ -19,13 +19,13 @@ import (
 type VerifyResult struct {
 	Expected record.Digest // records that the catalog counts
 	Found    record.Digest // records in the archive
-	Objects  int64         // documents, pairs or rows in the archive
 	Marks    int           // files that are completely loaded
 	Problems []string      // one line each, about a series, a mark or the catalog
 }
 
 // Verify proves the integrity of an archive without the files. It reads every record and compares
-// each series with the recorded counts and digests. It checks that the marks agree with the catalog.
+// each series with the recorded counts and digests. It checks that the marks agree with the catalog. If it finds a
+// problem, but a load has changed the subset meanwhile, it returns an error with the status fault.Incomplete.
 func Verify(ctx context.Context, a archive.Archive, subset string) (*VerifyResult, error) {
 	v := &VerifyResult{}
 	o, err := NewOrigin(ctx, a, subset, "")
@@ -58,23 +58,21 @@ func Verify(ctx context.Context, a archive.Archive, subset string) (*VerifyResul
 }
 
 // Verify does the same as the function Verify, for a caller that has already read every record; found is the catalog of
-// these records.
+// these records. Its error has the status fault.Incomplete if a load has changed the subset since NewOrigin.
 func (o *Origin) Verify(ctx context.Context, found *design.Catalog) (*VerifyResult, error) {
 	catalog, marks := o.Catalog, o.Marks
 	contents, err := o.Archive.Contents(ctx, o.Subset)
 	if err != nil {
 		return nil, err
 	}
-	v := &VerifyResult{Expected: catalog.Digest(), Found: found.Digest(), Objects: contents.Objects, Marks: len(marks)}
+	v := &VerifyResult{Expected: catalog.Digest(), Found: found.Digest(), Marks: len(marks)}
 	if !catalog.Counted {
 		v.problem("the archive is from an earlier version, which did not count what it stored; load into it once, and then verify it")
 		return v, nil
 	}
+	v.Problems, _ = catalog.Differences(found)
 	if !catalog.Intact() {
 		v.problem("the catalog differs from what the last load wrote")
-	}
-	for _, d := range catalog.Differences(found) {
-		v.problem("%s", d)
 	}
 	if catalog.Objects != contents.Objects {
 		v.problem("the archive has %d %s, but the loads stored %d", contents.Objects, contents.Object, catalog.Objects)
@@ -83,7 +81,10 @@ func (o *Origin) Verify(ctx context.Context, found *design.Catalog) (*VerifyResu
 		v.problem("the archive has marks of %d files, which differ from the marks of %d files that the loads wrote", files.Records, catalog.Files.Records)
 	}
 	v.marks(marks, catalog.LoadedRecords())
-	return v, nil
+	if len(v.Problems) > 0 {
+		err = o.checkUnchanged(ctx)
+	}
+	return v, err
 }
 
 func (v *VerifyResult) problem(format string, args ...any) {
@@ -120,7 +121,8 @@ const MaxDifferences = 100
 // have different values, by file and line; n counts all of them. If several lines give a record
 // different values, the archive may have any of these. Compare reads files and archive in several
 // passes, to bound its memory for the records of the archive; for each record that differs it needs about 500 bytes.
-// It lists files that cannot be read to their end in failed and continues with the others.
+// It lists files that cannot be read to their end in failed and continues with the others. If records differ, but a load
+// has changed the subset meanwhile, it returns an error with the status fault.Incomplete.
 func Compare(ctx context.Context, a archive.Archive, subset string, paths []string, keepLast bool) (list []Difference, n int64, failed []error, err error) {
 	o, err := NewOrigin(ctx, a, subset, "")
 	if err != nil {
@@ -138,40 +140,41 @@ func Compare(ctx context.Context, a archive.Archive, subset string, paths []stri
 		slices.SortFunc(list, func(a, b Difference) int { return a.Line.Compare(b.Line) })
 		list = list[:min(len(list), MaxDifferences)]
 	})
+	if err == nil && n > 0 {
+		err = o.checkUnchanged(ctx)
+	}
 	return list, n, failed, err
 }
 
 // pairing compares the records of one pass by their identity.
 type pairing struct {
-	pass, passes   uint64
-	keepsConflicts bool  // see design.Catalog
-	trimmedBefore  int64 // records with an earlier valid time were trimmed
-	hash           record.Hasher
-	archived       map[record.Key]record.Digest // records of the archive
-	equal          map[record.Key]struct{}      // records for which some line has the archive's values
-	different      map[record.Key]Difference    // records for which no line has them
-	lacking        map[string]bool              // paths of files with records that the archive does not have
+	pass, passes uint64
+	catalog      *design.Catalog
+	hash         record.Hasher
+	archived     map[record.Key]record.Digest // records of the archive
+	equal        map[record.Key]struct{}      // records for which some line has the archive's values
+	different    map[record.Key]Difference    // records for which no line has them
+	lacking      map[string]bool              // paths of files with records that the archive may have lost
 }
 
 // each calls f for the records of a batch that belong to this pass.
 func (p *pairing) each(b *record.Batch, f func(i int, k record.Key)) {
 	p.hash.SetBatch(b)
 	for i := range b.Len() {
-		if k := p.hash.RecordKey(i, p.keepsConflicts); k.Lo%p.passes == p.pass {
+		if k := p.hash.RecordKey(i, p.catalog.KeepsConflicts); k.Lo%p.passes == p.pass {
 			f(i, k)
 		}
 	}
 }
 
-func newPairing(pass, passes uint64) *pairing {
+func newPairing(pass, passes uint64, c *design.Catalog) *pairing {
 	return &pairing{
-		pass: pass, passes: passes, archived: map[record.Key]record.Digest{}, equal: map[record.Key]struct{}{},
+		pass: pass, passes: passes, catalog: c, archived: map[record.Key]record.Digest{}, equal: map[record.Key]struct{}{},
 		different: map[record.Key]Difference{}, lacking: map[string]bool{},
 	}
 }
 
 func (p *pairing) read(ctx context.Context, o *Origin, paths []string, keepLast bool, end func(*File) error) error {
-	p.trimmedBefore, p.keepsConflicts = o.Catalog.TrimmedBefore, o.Catalog.KeepsConflicts
 	for b, err := range o.Archive.Dump(ctx, o.Subset) {
 		if err != nil {
 			return err
@@ -192,8 +195,9 @@ func (p *pairing) compare(b *record.Batch, i int, k record.Key) {
 		delete(p.different, k)
 		return
 	}
-	isTrimmed := !ok && b.Valid[i] < p.trimmedBefore
-	if !ok && !isTrimmed && !p.lacking[b.File] {
+	isTrimmed := !ok && b.Valid[i] < p.catalog.TrimmedBefore
+	// A removal deletes the times of the removed records from the catalog: a later load stored a record of a listed time.
+	if !ok && !p.lacking[b.File] && (!isTrimmed || p.catalog.GroupFor(b.Type, b.Header(i)).HasTime(b.Valid[i])) {
 		p.lacking[strings.Clone(b.File)] = true
 	}
 	_, isEqual := p.equal[k]

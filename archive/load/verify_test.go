@@ -44,9 +44,10 @@ func (s *spoilt) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batc
 
 func (s *spoilt) Contents(ctx context.Context, subset string) (archive.Contents, error) {
 	c, err := s.Archive.Contents(ctx, subset)
+	c.Objects = 0
 	for b, failed := range s.Dump(ctx, subset) {
 		if failed == nil {
-			c.Objects += int64(b.Len()) - c.Objects
+			c.Objects += int64(b.Len())
 		}
 	}
 	return c, err
@@ -202,7 +203,7 @@ func TestPrune(t *testing.T) {
 	whole := memory(t)
 	mustLoad(t, whole, load.Options{}, files...)
 	changed := &spoilt{Archive: whole, records: func(b *record.Batch) *record.Batch { b.Num[1][0]++; return b }}
-	if _, err := load.Prune(t.Context(), changed, "s", false, agree); err == nil || !strings.Contains(err.Error(), "has other changes") {
+	if _, err := load.Prune(t.Context(), changed, "s", agree); err == nil || !strings.Contains(err.Error(), "has other changes") {
 		t.Error(err)
 	}
 	pruned := &spoilt{Archive: whole, records: func(b *record.Batch) *record.Batch { return b.Filter(func(i int) bool { return i != 1 }) }}
@@ -210,10 +211,10 @@ func TestPrune(t *testing.T) {
 		t.Errorf("a pruned archive: %+v, %v", v, err)
 	}
 	limited := func(p *load.PruneResult) error { return p.Err(load.DefaultLimit, false) }
-	if p, err := load.Prune(t.Context(), pruned, "s", false, limited); fault.Code(err) != fault.Differs || p.Lost != 1 || p.Total != 3 {
+	if p, err := load.Prune(t.Context(), pruned, "s", limited); fault.Code(err) != fault.Differs || p.Lost != 1 || p.Total != 3 {
 		t.Errorf("a third of the records is gone: %+v, %v", p, err)
 	}
-	p, err := load.Prune(t.Context(), pruned, "s", false, agree)
+	p, err := load.Prune(t.Context(), pruned, "s", agree)
 	if err != nil || p.Lost != 1 || len(p.Files) != 1 || p.Files[0].Path != files[0] {
 		t.Fatalf("%+v, %v", p, err)
 	}
@@ -295,7 +296,7 @@ func TestPruneOfAChangedFile(t *testing.T) {
 	file := write(t, dir, "a.vsdb", line(12, 0, 3))
 	mustLoad(t, stored, load.Options{}, file)
 	pruned := &spoilt{Archive: stored, records: func(b *record.Batch) *record.Batch { return b.Filter(func(i int) bool { return b.Lead[i] != 6*3600 }) }}
-	p, err := load.Prune(t.Context(), pruned, "s", false, agree)
+	p, err := load.Prune(t.Context(), pruned, "s", agree)
 	if err != nil || p.Lost != 1 || len(p.Files) != 1 || p.Files[0].Read != 2 {
 		t.Fatalf("%+v, %v", p, err)
 	}
@@ -322,7 +323,7 @@ func TestPruneDuringALoad(t *testing.T) {
 	mustLoad(t, stored, load.Options{}, write(t, dir, "a.vsdb", line(0, 0, 1)+line(6, 0, 2)))
 	pruned := &spoilt{Archive: stored, records: func(b *record.Batch) *record.Batch { return b.Filter(func(i int) bool { return i != 1 }) }}
 	a := &loadedMeanwhile{pruned, func() { mustLoad(t, stored, load.Options{}, write(t, dir, "b.vsdb", line(12, 0, 3))) }}
-	if _, err := load.Prune(t.Context(), a, "s", false, agree); err == nil || !strings.Contains(err.Error(), "a load changed subset s meanwhile") {
+	if _, err := load.Prune(t.Context(), a, "s", agree); err == nil || !strings.Contains(err.Error(), "a load changed subset s meanwhile") {
 		t.Error(err)
 	}
 	if c, err := stored.Catalog(t.Context(), "s"); err != nil || c.Digest().Records != 3 {
@@ -339,7 +340,7 @@ func TestPruneOfARecordInTwoFiles(t *testing.T) {
 	mustLoad(t, stored, load.Options{}, first)
 	mustLoad(t, stored, load.Options{}, second)
 	pruned := &spoilt{Archive: stored, records: func(b *record.Batch) *record.Batch { return b.Filter(func(i int) bool { return b.Lead[i] == 0 }) }}
-	p, err := load.Prune(t.Context(), pruned, "s", false, agree)
+	p, err := load.Prune(t.Context(), pruned, "s", agree)
 	if err != nil || p.Lost != 1 || len(p.Files) != 2 {
 		t.Fatalf("%+v, %v", p, err)
 	}

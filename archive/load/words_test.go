@@ -177,6 +177,9 @@ func TestLacksInWords(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
+	if err := (&Summary{Conflicts: 1, Quarantined: 1}).Incomplete(0); err == nil || !strings.HasSuffix(err.Error(), "all other lines were stored") {
+		t.Errorf("a line that was stored instead of another one: %v", err)
+	}
 	l := Shortfall{}
 	b := &record.Batch{}
 	b.Reject("a", 3, "why", []byte("text"))
@@ -217,9 +220,10 @@ func TestRefusedLines(t *testing.T) {
 		"skipped, first": {Summary{Conflicts: 2, Skipped: []string{"skipped", "new"}}, First, 1, 1},
 	} {
 		reports := 0
-		n, err := Refused(t.Context(), &counting{catalog: c}, "s", &x.s, x.by, func(design.Conflict) { reports++ })
-		if err != nil || n != x.want || reports != x.reports || len(x.s.IncompleteFiles) != x.reports {
-			t.Errorf("%s: %d, %d reported, %v; want %d, %d", name, n, reports, err, x.want, x.reports)
+		x.s.Catalog = c
+		n := x.s.Refused(x.by, func(design.Conflict) { reports++ })
+		if n != x.want || reports != x.reports || len(x.s.IncompleteFiles) != x.reports {
+			t.Errorf("%s: %d, %d reported; want %d, %d", name, n, reports, x.want, x.reports)
 		}
 	}
 }

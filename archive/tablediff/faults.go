@@ -1,6 +1,7 @@
 package tablediff
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,7 +42,7 @@ func METdbLoad() []Fault {
 		{
 			Name:        "ORANK climo_stdev",
 			Description: "METdbLoad moves the 7 columns that follow the members to the front (write_stat_sql.py), but MET writes 8 or more: climo_stdev contains the value of another column",
-			Explains:    onlyColumns("line_data_orank", "climo_stdev"),
+			Explains:    orankDisplaced,
 		},
 		{
 			Name:        "RELI total",
@@ -74,20 +75,51 @@ func mprColumnsShifted(d *Difference) bool {
 	return true
 }
 
-// unifyMissing maps METviewer's representations of a missing value to one.
+// unifyMissing maps the representations of a missing value to one.
 func unifyMissing(s string) string {
-	if s == "NA" || s == "NULL" {
-		return "-9999"
+	if s == "NA" || s == "NULL" || s == null {
+		return missing
 	}
 	return s
 }
 
-// pstdCut reports whether the rows differ only in brier_ncu and the columns after it, or in thresholds.
+const missing = "-9999"
+
+// isSame reports whether two texts are the same value.
+func isSame(a, b string) bool {
+	a, b = unifyMissing(a), unifyMissing(b)
+	x, err := strconv.ParseFloat(a, 64)
+	y, err2 := strconv.ParseFloat(b, 64)
+	return a == b || err == nil && err2 == nil && x == y
+}
+
+// columnsBeforeThresholds are the columns that MET writes immediately before the thresholds of PSTD.
+func columnsBeforeThresholds() []string {
+	return []string{"briercl", "briercl_ncl", "briercl_ncu", "bss", "bss_smpl"}
+}
+
+// pstdCut reports whether a threshold was replaced by the value five columns before it, or whether some of the columns
+// before the thresholds are missing on the right, and nothing else differs.
 func pstdCut(d *Difference) bool {
-	if d.Table == "line_data_pstd_thresh" {
-		return d.Left != nil && d.Right != nil
+	if onlyColumns("line_data_pstd_thresh", "thresh_i")(d) {
+		return isSame(d.Value(d.Right, "thresh_i"), d.displaced)
 	}
-	return onlyColumns("line_data_pstd", "brier_ncu", "briercl", "briercl_ncl", "briercl_ncu", "bss", "bss_smpl")(d)
+	isPresent := func(c string) bool { return unifyMissing(d.Value(d.Right, c)) != missing }
+	return onlyColumns("line_data_pstd", columnsBeforeThresholds()...)(d) && !slices.ContainsFunc(d.ChangedColumns(), isPresent)
+}
+
+// orankDisplaced reports whether climo_stdev contains the value that MET writes seven columns after the first member: the
+// eighth member or, if there are fewer, one of the columns after them.
+func orankDisplaced(d *Difference) bool {
+	if !onlyColumns("line_data_orank", "climo_stdev")(d) {
+		return false
+	}
+	after := []string{"obs_qc", "ens_mean", "climo_mean", "spread", "ens_mean_oerr", "spread_oerr", "spread_plus_oerr"}
+	value := d.displaced
+	if n, err := strconv.Atoi(d.Value(d.Left, "n_ens")); err == nil && n > 0 && n <= len(after) {
+		value = d.Value(d.Left, after[len(after)-n])
+	}
+	return isSame(d.Value(d.Right, "climo_stdev"), value)
 }
 
 // vsdbVersion is the version of VSDB lines; MET's begins with V and has dots.
@@ -95,8 +127,13 @@ const vsdbVersion = "V01"
 
 // initTime reports whether the rows differ only in fcst_init_beg, because the lead was read as HHMMSS.
 func initTime(d *Difference) bool {
-	if !slices.Equal(d.ChangedColumns(), []string{"fcst_init_beg"}) || d.Value(d.Left, "version") != vsdbVersion {
-		return false
+	return slices.Equal(d.ChangedColumns(), []string{"fcst_init_beg"}) && d.Value(d.Left, "version") == vsdbVersion && isInitExplained(d)
+}
+
+// isInitExplained reports whether fcst_init_beg is equal, or wrong on the right because the lead was read as HHMMSS.
+func isInitExplained(d *Difference) bool {
+	if d.Value(d.Left, "fcst_init_beg") == d.Value(d.Right, "fcst_init_beg") {
+		return true
 	}
 	lead, err := strconv.Atoi(d.Value(d.Left, "fcst_lead"))
 	valid, err2 := time.Parse(time.DateTime, d.Value(d.Left, "fcst_valid_beg"))
@@ -136,12 +173,34 @@ func emptyLevel(d *Difference) bool {
 	if d.Left == nil {
 		return d.Table == headerTable
 	}
-	return strings.TrimSuffix(level, ".") == d.Value(d.Left, "total")
+	return strings.TrimSuffix(level, ".") == d.Value(d.Left, "total") && isInitExplained(d) && valuesShifted(d)
+}
+
+// valuesShifted reports whether each value on the right is the left one of the next column, and total the rounded first
+// value. That value may be missing on the left, because adopt cannot restore it. Before total only the level and the
+// initial time differ.
+func valuesShifted(d *Difference) bool {
+	total := slices.Index(d.Columns, "total")
+	if total < 0 || total+1 == len(d.Columns) {
+		return false
+	}
+	mayDiffer := []string{"fcst_lev", "obs_lev", "fcst_init_beg", "total"}
+	for i, c := range d.Columns[:total+1] {
+		if d.Left[i] != d.Right[i] && !slices.Contains(mayDiffer, c) {
+			return false
+		}
+	}
+	if !slices.EqualFunc(d.Right[total+1:], append(slices.Clone(d.Left[total+2:]), missing), isSame) {
+		return false
+	}
+	first, err := strconv.ParseFloat(unifyMissing(d.Left[total+1]), 64)
+	rounded := strconv.FormatFloat(max(math.Round(first), 0), 'f', 0, 64)
+	return err == nil && (isSame(d.Left[total+1], missing) || isSame(d.Right[total], rounded))
 }
 
 // reliTotal reports whether a VSDB line of probabilities has no total on the left and the total 0 on the right.
 // fcst_init_beg may differ, too, because of initTime.
 func reliTotal(d *Difference) bool {
-	return onlyColumns("line_data_pct", "total", "fcst_init_beg")(d) && d.Value(d.Left, "version") == vsdbVersion &&
+	return onlyColumns("line_data_pct", "total", "fcst_init_beg")(d) && isInitExplained(d) && d.Value(d.Left, "version") == vsdbVersion &&
 		unifyMissing(d.Value(d.Left, "total")) == "-9999" && d.Value(d.Right, "total") == "0"
 }

@@ -63,55 +63,78 @@ type query struct {
 	text    string
 	columns []string
 	keys    int // number of key columns, which are the first of columns
+
+	// displaced is an expression for the value that METdbLoad stores in another column of the row, if it is in another row
+	// or table; NULL = there is none. Rows are compared without it. It is read from the first database only.
+	displaced string
 }
 
-// splitRow splits the joined key and values of a cursor into columns, and replaces the markers of NULL by the text NULL.
-func (p *query) splitRow(key, rest string) []string {
+// splitRow splits the joined key and values of a cursor into columns, and replaces the marker of NULL by the text NULL.
+func (p *query) splitRow(key, values string) []string {
 	out := strings.Split(key, separator)
 	if len(p.columns) > p.keys {
-		out = append(out, strings.Split(rest, separator)...)
+		out = append(out, strings.Split(values, separator)...)
 	}
 	for i := range out {
-		if out[i] == null || out[i] == "\x01" { // keys represent NULL as CHAR(1), see binaryExpr; values as null
+		if out[i] == null {
 			out[i] = "NULL"
 		}
 	}
 	return out
 }
 
-// planQuery writes the query of a table for the columns that both sides have, and describes the
-// other columns; nil if one side lacks the table.
-func planQuery(table string, l, r schema) (*query, string) {
+// planQuery writes the query of a table for the columns that both sides have, and lists the columns that only one side
+// has; nil if one side lacks the table.
+func planQuery(table string, l, r schema) (p *query, notes []string) {
 	if l[table] == nil || r[table] == nil {
-		return nil, "only one database has this table"
+		return nil, []string{"only one database has this table"}
 	}
 	shared := common(l, r, table)
-	note := ""
 	for i, s := range []schema{l, r} {
 		for _, c := range s[table] {
 			if !slices.Contains(shared, c) {
-				note += fmt.Sprintf("only the %s database has column %s; ", [...]string{"first", "second"}[i], c)
+				notes = append(notes, fmt.Sprintf("only the %s database has column %s", [...]string{"first", "second"}[i], c))
 			}
 		}
 	}
-	note = strings.TrimSuffix(note, "; ")
+	p = tableQuery(table, shared, l, r)
+	p.displaced = displacedExpr(table, l)
+	return p, notes
+}
+
+// tableQuery writes the query of a table for the columns that both sides have.
+func tableQuery(table string, shared []string, l, r schema) *query {
 	if table == fileTable {
-		return fileQuery(), note
+		return fileQuery()
 	}
 	for _, header := range [...]string{"mode_header", "mtd_header"} { // a header table has its own id, too
 		if slices.Contains(shared, header+"_id") {
-			return objectQuery(table, shared, header, common(l, r, header)), note
+			return objectQuery(table, shared, header, common(l, r, header))
 		}
 	}
 	for _, header := range [...]string{headerTable, cycloneTable} {
 		switch {
 		case table == header:
-			return headerQuery(header, shared), note
+			return headerQuery(header, shared)
 		case slices.Contains(shared, header+"_id"):
-			return lineQuery(table, shared, header, common(l, r, header)), note
+			return lineQuery(table, shared, header, common(l, r, header))
 		}
 	}
-	return repeatingQuery(table, shared), note
+	return repeatingQuery(table, shared)
+}
+
+// displacedExpr is the expression of query.displaced. METdbLoad stores the value five columns before a threshold of PSTD
+// instead of the threshold, and the eighth member of an ensemble instead of climo_stdev.
+func displacedExpr(table string, l schema) string {
+	before := lists.Set(l[linePrefix+"pstd"], func(c string) string { return c })
+	switch {
+	case table == linePrefix+"pstd_thresh" && !slices.ContainsFunc(columnsBeforeThresholds(), func(c string) bool { return !before[c] }):
+		return "IF(c.i_value > 5, (SELECT t.thresh_i FROM " + table + " t WHERE t.line_data_id = c.line_data_id AND t.i_value = c.i_value - 5)," +
+			" ELT(c.i_value, d." + strings.Join(columnsBeforeThresholds(), ", d.") + "))"
+	case table == linePrefix+"orank" && l[table+"_ens"] != nil:
+		return "(SELECT e.ens_i FROM " + table + "_ens e WHERE e.line_data_id = d.line_data_id AND e.i_value = 8)"
+	}
+	return "NULL"
 }
 
 func common(l, r schema, table string) []string {
@@ -125,10 +148,10 @@ func binaryExpr(e string) string { return "IFNULL(BINARY " + e + ", CHAR(1))" }
 func digitsExpr(e string) string { return "LPAD(" + e + ", 10, '0')" }
 
 // build returns a query that selects the key expressions, then the values, and sorts by the keys. names and valueNames
-// are their column names.
+// are their column names. The text has %s for query.displaced.
 func build(keys, names, values, valueNames []string, from string) *query {
 	order := lists.Map(lists.Indices(len(keys)), func(i int) string { return strconv.Itoa(i + 1) })
-	text := "SELECT " + strings.Join(append(slices.Clone(keys), values...), ", ") + "\nFROM " + from + "\nORDER BY " + strings.Join(order, ", ")
+	text := "SELECT " + strings.Join(append(slices.Clone(keys), values...), ", ") + ", %s\nFROM " + from + "\nORDER BY " + strings.Join(order, ", ")
 	return &query{text: text, columns: append(slices.Clone(names), valueNames...), keys: len(keys)}
 }
 
@@ -185,9 +208,10 @@ func lineQuery(table string, columns []string, header string, headerColumns []st
 }
 
 // objectQuery reads the headers of MODE or MTD, or the objects with the texts of their headers. Objects are
-// identified by their header and their object_id. It omits what depends on the order of loading: all row ids, and
-// the line type, file and line of a header, which are those that were loaded first. For the two row ids of a pair it
-// reads the object_ids.
+// identified by their header, their object_id and, if they have one, their time_index. It omits what depends on the order
+// of loading: all row ids, and the line type, file and line of a header, which are those that were loaded first. Of
+// revision_id, which every loader numbers differently, it compares only whether it is NULL. For the two row ids of a pair
+// it reads the object_ids.
 func objectQuery(table string, columns []string, header string, headerColumns []string) *query {
 	var keys, names, values, valueNames []string
 	for _, c := range headerColumns {
@@ -205,7 +229,7 @@ func objectQuery(table string, columns []string, header string, headerColumns []
 	for _, c := range columns {
 		switch c {
 		case header + "_id", "mode_obj_id":
-		case "object_id", "field":
+		case "object_id", "field", "time_index":
 			keys, names = append(keys, binaryExpr("d."+c)), append(names, c)
 		case "mode_obj_obs_id", "mode_obj_fcst_id":
 			values, valueNames = append(values, "(SELECT object_id FROM mode_obj_single s WHERE s.mode_obj_id = d."+c+")"), append(valueNames, c)

@@ -39,9 +39,9 @@ type Table struct {
 	OnlyRight    int64            `json:"only_right"`        // rows
 	ColumnCounts map[string]int64 `json:"columns,omitempty"` // number of changed rows in which the column differs
 	Known        map[string]int64 `json:"known,omitempty"`   // by fault: number of differences that it explains
-	Unexplained  int64            `json:"unknown"`           // number of differences that no fault explains
+	Unexplained  int64            `json:"unknown"`           // number of differences that no fault explains, and of the columns in Note
 	Samples      []Difference     `json:"samples,omitempty"`
-	Note         string           `json:"note,omitempty"` // columns that only one side has
+	Note         string           `json:"note,omitempty"` // columns that only one side has; Unexplained counts them if the table has rows
 }
 
 // Unexplained counts the differences that no known fault explains.
@@ -71,6 +71,8 @@ type Difference struct {
 	Columns []string `json:"columns"`         // names of the values in Left and Right, keys first
 	Left    []string `json:"left,omitempty"`
 	Right   []string `json:"right,omitempty"`
+
+	displaced string // see query.displaced
 }
 
 // ChangedColumns lists the columns in which the sides differ; none if one side lacks the row.
@@ -108,19 +110,23 @@ func Compare(ctx context.Context, left, right *sql.DB, o Options) (*Report, erro
 	out := &Report{}
 	for _, name := range tables(l, r) {
 		t := Table{Name: name, ColumnCounts: map[string]int64{}, Known: map[string]int64{}}
-		p, note := planQuery(name, l, r)
-		t.Note = note
+		p, notes := planQuery(name, l, r)
+		t.Note = strings.Join(notes, "; ")
 		if p == nil { // one side alone has the table
 			if err := countOneSided(ctx, left, right, l, &t); err != nil {
 				return nil, err
 			}
 		} else if err := t.compare(ctx, left, right, p, &o); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
+		} else if t.hasRows() {
+			t.Unexplained += int64(len(notes))
 		}
 		out.Tables = append(out.Tables, t)
 	}
 	return out, nil
 }
+
+func (t *Table) hasRows() bool { return t.Equal+t.ChangedRows+t.OnlyLeft+t.OnlyRight > 0 }
 
 // countOneSided counts the rows of a table that one side does not have.
 func countOneSided(ctx context.Context, left, right *sql.DB, l schema, t *Table) error {
@@ -141,12 +147,12 @@ func (t *Table) compare(ctx context.Context, left, right *sql.DB, p *query, o *O
 	defer l.close()
 	defer r.close()
 	var g errgroup.Group // both servers sort at once
-	g.Go(func() error { return l.open(ctx, left) })
-	g.Go(func() error { return r.open(ctx, right) })
+	g.Go(func() error { return l.open(ctx, left, p.displaced) })
+	g.Go(func() error { return r.open(ctx, right, "NULL") })
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	var ls, rs []string
+	var ls, rs []row
 	for l.more || r.more {
 		key := l.key
 		if !l.more || (r.more && r.key < l.key) {
@@ -165,28 +171,31 @@ func (t *Table) compare(ctx context.Context, left, right *sql.DB, p *query, o *O
 }
 
 // compareKey compares the rows of one key. It removes equal rows and compares the remaining ones in
-// pairs.
-func (t *Table) compareKey(p *query, key string, ls, rs []string, o *Options) {
-	if len(ls) == 1 && len(rs) == 1 && ls[0] == rs[0] {
+// pairs, in the order of their values.
+func (t *Table) compareKey(p *query, key string, ls, rs []row, o *Options) {
+	if len(ls) == 1 && len(rs) == 1 && ls[0].values == rs[0].values {
 		t.Equal++
 		return
 	}
-	var onlyLeft []string
-	for _, row := range ls {
-		if i := slices.Index(rs, row); i >= 0 {
+	var onlyLeft []row
+	for _, one := range ls {
+		if i := slices.IndexFunc(rs, func(other row) bool { return other.values == one.values }); i >= 0 {
 			rs = slices.Delete(rs, i, i+1)
 			t.Equal++
 		} else {
-			onlyLeft = append(onlyLeft, row)
+			onlyLeft = append(onlyLeft, one)
 		}
+	}
+	for _, rows := range [][]row{onlyLeft, rs} { // the server returns the rows of one key in any order
+		slices.SortFunc(rows, func(a, b row) int { return strings.Compare(a.values, b.values) })
 	}
 	for i := range max(len(onlyLeft), len(rs)) {
 		d := Difference{Table: t.Name, Columns: p.columns}
 		if i < len(onlyLeft) {
-			d.Left = p.splitRow(key, onlyLeft[i])
+			d.Left, d.displaced = p.splitRow(key, onlyLeft[i].values), onlyLeft[i].displaced
 		}
 		if i < len(rs) {
-			d.Right = p.splitRow(key, rs[i])
+			d.Right = p.splitRow(key, rs[i].values)
 		}
 		t.add(d, o)
 	}
@@ -205,20 +214,21 @@ func (t *Table) add(d Difference, o *Options) {
 			t.ColumnCounts[c]++
 		}
 	}
-	same := t.Unexplained // number of earlier differences with the same explanation
 	for i := range o.Faults {
 		if f := &o.Faults[i]; f.Explains(&d) {
 			d.Fault = f.Name
 			break
 		}
 	}
+	var earlier int64 // number of earlier differences with the same explanation
 	if d.Fault == "" {
+		earlier = t.Unexplained
 		t.Unexplained++
 	} else {
-		same = t.Known[d.Fault]
+		earlier = t.Known[d.Fault]
 		t.Known[d.Fault]++
 	}
-	if same < int64(o.Samples) {
+	if earlier < int64(o.Samples) {
 		t.Samples = append(t.Samples, d)
 	}
 }
@@ -231,20 +241,28 @@ type cursor struct {
 	targets []any
 	text    strings.Builder
 
-	more     bool
-	key, row string
+	more bool
+	key  string
+	row  row
+}
+
+// row is a row of a table without its key.
+type row struct {
+	values    string // joined
+	displaced string // see query.displaced
 }
 
 func newCursor(p *query) *cursor {
-	c := &cursor{p: p, raw: make([]sql.RawBytes, len(p.columns))}
+	c := &cursor{p: p, raw: make([]sql.RawBytes, len(p.columns)+1)}
 	for i := range c.raw {
 		c.targets = append(c.targets, &c.raw[i])
 	}
 	return c
 }
 
-func (c *cursor) open(ctx context.Context, db *sql.DB) (err error) {
-	if c.rows, err = db.QueryContext(ctx, c.p.text); err != nil { //nolint:rowserrcheck // close closes it, next looks for its error
+// open sends the query; displaced is the expression of the last column.
+func (c *cursor) open(ctx context.Context, db *sql.DB, displaced string) (err error) {
+	if c.rows, err = db.QueryContext(ctx, fmt.Sprintf(c.p.text, displaced)); err != nil { //nolint:rowserrcheck // close closes it, next looks for its error
 		return err
 	}
 	return c.next()
@@ -256,11 +274,11 @@ func (c *cursor) close() {
 	}
 }
 
-// separator separates columns. It sorts before every character of a text.
-const separator = "\x1f"
+// separator separates columns. It sorts before every character of a text. Therefore joined keys have the server's order.
+const separator = "\x00"
 
-// null represents NULL within a row.
-const null = "\x00"
+// null represents NULL. In keys the server returns it instead of NULL, see binaryExpr.
+const null = "\x01"
 
 // next reads a row. It returns an error if the keys are not ascending, because the servers then
 // sort differently.
@@ -273,7 +291,8 @@ func (c *cursor) next() error {
 	}
 	before := c.key
 	c.key = c.join(c.raw[:c.p.keys])
-	c.row = c.join(c.raw[c.p.keys:])
+	last := len(c.raw) - 1
+	c.row = row{c.join(c.raw[c.p.keys:last]), c.join(c.raw[last:])}
 	if c.key < before {
 		return fmt.Errorf("the server's order is not that of bytes: %q after %q", c.key, before)
 	}
@@ -295,7 +314,7 @@ func (c *cursor) join(values []sql.RawBytes) string {
 }
 
 // takeKey appends the rows of a key and stops at the first row of the next key.
-func (c *cursor) takeKey(key string, rows []string) ([]string, error) {
+func (c *cursor) takeKey(key string, rows []row) ([]row, error) {
 	for c.more && c.key == key {
 		rows = append(rows, c.row)
 		if err := c.next(); err != nil {
@@ -353,7 +372,7 @@ func (r *Report) Text(out io.Writer, faults []Fault) error {
 	fmt.Fprintln(w, "table\tequal\tchanged\tonly in the first\tonly in the second\tknown faults\tunexplained\tcolumns that differ")
 	for i := range r.Tables {
 		t := &r.Tables[i]
-		if t.Equal+t.ChangedRows+t.OnlyLeft+t.OnlyRight == 0 {
+		if !t.hasRows() {
 			continue
 		}
 		known := lists.Sum(maps.Values(t.Known))
@@ -372,7 +391,7 @@ func (r *Report) Text(out io.Writer, faults []Fault) error {
 	}
 	r.printSamples(out, "", "differences that no known fault explains")
 	equal, different := r.Rows()
-	fmt.Fprintf(out, "%d rows are equal, %d differ, of which %d are not explained\n", equal, different, r.Unexplained())
+	fmt.Fprintf(out, "%d rows are equal, %d differ; %d differences are not explained\n", equal, different, r.Unexplained())
 	return nil
 }
 

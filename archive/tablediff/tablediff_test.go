@@ -23,8 +23,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// files writes two VSDB files; the leads are those of METdbLoad's faults.
-func fileQuery(t *testing.T) []string {
+// writeFiles writes two VSDB files. Some of their leads show METdbLoad's faults.
+func writeFiles(t *testing.T) []string {
 	t.Helper()
 	dir := t.TempDir()
 	h := record.DefaultHeader()
@@ -150,7 +150,7 @@ func TestCompareObjects(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
-	left, right := twoDatabases(t, fileQuery(t))
+	left, right := twoDatabases(t, writeFiles(t))
 	compare := func() (tablediff.Table, *tablediff.Report) {
 		t.Helper()
 		r, err := tablediff.Compare(t.Context(), left, right, tablediff.Options{Faults: tablediff.METdbLoad(), Samples: 5})
@@ -195,12 +195,70 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// TestColumnsOfOneSide: a column that only one database has is an unexplained difference if its table has rows.
+func TestColumnsOfOneSide(t *testing.T) {
+	left, right := twoDatabases(t, writeFiles(t))
+	for _, change := range []string{"ALTER TABLE line_data_sl1l2 DROP COLUMN mae", "ALTER TABLE mtd_3d_obj_pair ADD COLUMN x INT"} {
+		if _, err := right.ExecContext(t.Context(), change); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := tablediff.Compare(t.Context(), left, right, tablediff.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	if err := r.Text(&text, nil); err != nil {
+		t.Fatal(err)
+	}
+	if equal, different := r.Rows(); equal != 13 || different != 0 || r.Unexplained() != 1 {
+		t.Errorf("%d rows equal, %d differ, %d differences unexplained; want 13, 0, 1\n%s", equal, different, r.Unexplained(), text.String())
+	}
+	for _, want := range []string{"only the first database has column mae", "only the second database has column x", "0 differ; 1 differences are not explained"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in\n%s", want, text.String())
+		}
+	}
+}
+
+// TestKeysWithEmptyTexts: the server sorts an empty text before NULL, and a text before a longer one that begins with it,
+// whatever character follows.
+func TestKeysWithEmptyTexts(t *testing.T) {
+	left, right := twoDatabases(t, writeFiles(t))
+	for _, db := range []*sql.DB{left, right} {
+		for _, change := range []string{
+			"CREATE TABLE line_data_x (stat_header_id INT, data_file_id INT, note VARCHAR(20), n INT)",
+			"INSERT INTO line_data_x (note, n) VALUES (NULL, 1), ('', 2), ('a', 3), ('a\tb', 1), ('b', NULL), ('b', 0)",
+		} {
+			if _, err := db.ExecContext(t.Context(), change); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	r, err := tablediff.Compare(t.Context(), left, right, tablediff.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if equal, different := r.Rows(); equal != 13+6 || different != 0 {
+		t.Errorf("%d rows equal, %d differ", equal, different)
+	}
+}
+
+// TestOpenNamesWhatIsWrong: an error names the URL without its password, and the problem.
 func TestOpenNamesWhatIsWrong(t *testing.T) {
-	for _, u := range []string{"postgres://h/db", "mariadb://root@127.0.0.1:1/", "mariadb://root:secret@127.0.0.1:1/db", "::"} {
+	for u, want := range map[string]string{
+		"postgres://h/db":                       "postgres://h/db is not a database of METviewer's",
+		"mariadb://root:secret@127.0.0.1:1/":    "names no database",
+		"mariadb://root:secret@127.0.0.1:1/db":  "127.0.0.1:1/db is not reached: 127.0.0.1:1: connection refused",
+		"mariadb://root:secret@127.0.0.1:1/d?x": "is not reached",
+		"::":                                    "cannot be parsed",
+	} {
 		db, err := tablediff.Open(t.Context(), u, nil)
 		if err == nil {
 			db.Close()
 			t.Errorf("%s: no error", u)
+		} else if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v, want %q", u, err, want)
 		}
 	}
 }

@@ -81,7 +81,7 @@ var specialStatuses = map[string]string{ //nolint:gochecknoglobals // a constant
 	"shef retry":        "4: there is no failed file",
 	"shef serve":        "5: the database is unreachable, with --wait-for-database=false",
 	"show":              "4: with FILES: lines are quarantined or conflict with each other, or files are unreadable",
-	"verify":            "3: an archive is not intact, or --prune refused because more than 10 % of its records were deleted; 4: the load of an archive has not finished, another program loaded it (not verified), files are unreadable, or --prune --dry-run finds that --prune would refuse",
+	"verify":            "3: an archive is not intact, or --prune refused because more than 10 % of its records were deleted; 4: the load of an archive has not finished, a load changed the archive meanwhile, another program loaded it (not verified), files are unreadable, or --prune --dry-run finds that --prune would refuse",
 	"ycsb":              "3: a scan or a value is wrong; 4: records were not found, operations failed, keys existed already, or the engine did not sustain the rate; with --ycsb-exit-codes: 255 if recordcount or dataintegrity is invalid, else 0, even after failures",
 }
 

@@ -305,7 +305,7 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, report 
 	sum, err := load.Run(ctx, a.Archive, j.subset, files, o)
 	var refused int64
 	if err == nil {
-		refused, err = load.Refused(ctx, a, j.subset, sum, o.OnConflict, rejects.Conflict)
+		refused = sum.Refused(o.OnConflict, rejects.Conflict)
 	}
 	if err = errors.Join(err, rejects.Close()); err != nil {
 		return err

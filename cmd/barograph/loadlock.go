@@ -50,21 +50,24 @@ func (e *env) requestClose(file string) error {
 	return os.WriteFile(file, text, 0o644) //nolint:gosec // no secret
 }
 
-// lockForLoad writes the loading file of an archive, unless another process loads the archive. unlock removes the file.
+// lockForLoad creates the loading file of an archive, unless another process loads the archive. unlock removes the file.
+// The file appears with its content: another load would take an empty file for that of an interrupted load.
 func (e *env) lockForLoad(file string) (unlock func(), err error) {
 	if file == "" {
 		return func() {}, nil
 	}
 	text, err := json.Marshal(e.loadingProcess())
+	temporary := fmt.Sprintf("%s.%d", file, time.Now().UnixNano())
+	defer os.Remove(temporary)                       //nolint:errcheck // it has another name then, or another process loads
+	if os.WriteFile(temporary, text, 0o644) != nil { //nolint:gosec // no secret
+		return func() {}, err // this user cannot write into the folder: the engine reports that
+	}
 	for range 2 {
-		var f *os.File
-		if f, err = os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644); err == nil { //nolint:gosec // no secret
-			_, err = f.Write(text)
-			unlock = func() { os.Remove(file) } //nolint:errcheck // the next load detects that this process has ended
-			return unlock, errors.Join(err, f.Close())
+		if err = os.Link(temporary, file); err != nil && !errors.Is(err, fs.ErrExist) {
+			err = os.Rename(temporary, file) // on a file system without hard links
 		}
-		if !errors.Is(err, fs.ErrExist) {
-			return func() {}, nil // this user cannot write into the folder: the engine reports that
+		if err == nil {
+			return func() { os.Remove(file) }, nil //nolint:errcheck // the next load detects that this process has ended
 		}
 		if l := archive.ReadLoading(file); l != nil {
 			return nil, lockedError(file, l)

@@ -1,7 +1,11 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +17,7 @@ import (
 )
 
 // TestHolderOfServers: on a server, loads take turns. The second load and `show` name the first
-// one. The next load ignores a load that died.
+// one. If it died, `show` names it until its command has been run again.
 func TestHolderOfServers(t *testing.T) {
 	plainRunOnly(t)
 	data := dayOfData(t)
@@ -23,7 +27,8 @@ func TestHolderOfServers(t *testing.T) {
 	}{{"postgres", design.Wide}, {"mariadb", design.Normalized}, {"valkey", design.KeyValue}} {
 		t.Run(x.name, func(t *testing.T) {
 			db := sharedPlace(t, x.name)
-			other := (&env{args: []string{"load", "x"}}).loadingProcess() // of this process, which is running
+			args := []string{"load", data, "--engine", db, "--subset", "mv_x", "--design", string(x.design)}
+			other := (&env{args: args}).loadingProcess() // of this process, which is running
 			message := fmt.Sprintf("is being loaded by process %d of host %s since ", other.PID, other.Host)
 			note := func() {
 				t.Helper()
@@ -49,7 +54,6 @@ func TestHolderOfServers(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			args := []string{"load", data, "--engine", db, "--subset", "mv_x", "--design", string(x.design)}
 			note()
 			status, _, stderr := barograph(t, args...)
 			if status != 0 || !strings.Contains(stderr, message) || !strings.Contains(stderr, "the two loads take turns") {
@@ -60,13 +64,52 @@ func TestHolderOfServers(t *testing.T) {
 			}
 			other.Since = other.Since.Add(-24 * time.Hour) // a former process with this number, which has ended
 			note()
-			more := append(args, "--rehash")
-			if status, _, stderr := barograph(t, more...); status != 0 || strings.Contains(stderr, "being loaded") {
-				t.Errorf("status %d: %s", status, stderr)
-			}
-			if out := must(t, "show", db); strings.Contains(out, message) {
-				t.Errorf("show speaks of a load that died: %s", out)
+			for _, c := range []struct {
+				args  []string
+				named bool // afterward
+			}{{append(slices.Clone(args), "--rehash"), true}, {args, false}} {
+				if status, _, stderr := barograph(t, c.args...); status != 0 || strings.Contains(stderr, "being loaded") {
+					t.Errorf("%s: status %d: %s", c.args, status, stderr)
+				}
+				if out := must(t, "show", db); strings.Contains(out, "its load was interrupted") != c.named || strings.Contains(out, message) {
+					t.Errorf("%s: show reports the load that died: %s", c.args, out)
+				}
 			}
 		})
+	}
+}
+
+// TestLoadingFileIsComplete: another process never sees the loading file without its content, and a load leaves no other
+// file.
+func TestLoadingFileIsComplete(t *testing.T) {
+	dir, e, done := t.TempDir(), &env{args: []string{"load", "x"}}, make(chan struct{})
+	file := filepath.Join(dir, "a.db.loading")
+	go func() {
+		defer close(done)
+		for range 3000 {
+			unlock, err := e.lockForLoad(file)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			unlock()
+		}
+	}()
+	incomplete := ""
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		default:
+		}
+		if text, err := os.ReadFile(file); err == nil && !json.Valid(text) {
+			incomplete = fmt.Sprintf("%q", text)
+		}
+	}
+	if incomplete != "" {
+		t.Errorf("the loading file contained %s", incomplete)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("files %v, %v", left, err)
 	}
 }

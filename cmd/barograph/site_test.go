@@ -218,6 +218,7 @@ func TestAdopt(t *testing.T) {
 		}
 	}
 	equal("mv_site", "mv_site_2")
+	equal("mv_clean", "mv_site_2")
 	if status, out, _ := barograph(t, "diff", server+"mv_clean", server+"mv_site"); status != fault.Differs || !strings.Contains(out, "39968 rows are equal, 42 differ") {
 		t.Errorf("%d\n%s", status, out) // the means that METdbLoad rounded
 	}

@@ -43,7 +43,7 @@ line. Without URL it verifies the archive that the environment variable BAROGRAP
 				return fault.Misuse("--prune", "accepts no files", "omit "+strings.Join(files, " "))
 			}
 			if prune {
-				return e.prune(c.Context(), url, subset, last.keeps(), force, dryRun)
+				return e.prune(c.Context(), url, subset, force, dryRun)
 			}
 			if force || dryRun {
 				return fault.Misuse("--force, --dry-run", "need --prune", "add --prune")
@@ -122,8 +122,12 @@ func (e *env) verify(ctx context.Context, url, only string, args []string, keepL
 				out.Failed = lists.Map(failed, func(err error) string { return fault.Redact(err.Error()) })
 			}
 		}
-		if err != nil && (ctx.Err() != nil || errors.Is(err, engine.ErrUnreachable)) {
+		switch {
+		case err != nil && (ctx.Err() != nil || errors.Is(err, engine.ErrUnreachable)):
 			return err
+		case fault.Code(err) == fault.Incomplete: // a load has changed the subset meanwhile
+			unverified = append(unverified, err)
+			return nil
 		}
 		if err != nil { // verify continues with the other subsets
 			out.Problems = append(out.Problems, fault.Redact(err.Error()))
@@ -146,11 +150,11 @@ var errDryRun = errors.New("nothing is written")
 
 // prune accepts deliberate deletions, in one subset or in all. If it refuses one subset, it
 // continues with the others.
-func (e *env) prune(ctx context.Context, url, only string, keepLast, force, dryRun bool) error {
+func (e *env) prune(ctx context.Context, url, only string, force, dryRun bool) error {
 	var refused error
 	var all []pruneReport
 	prune := func(n design.Name, a archive.Archive, subset string) error {
-		p, err := load.Prune(ctx, a, subset, keepLast, func(p *load.PruneResult) (err error) {
+		p, err := load.Prune(ctx, a, subset, func(p *load.PruneResult) (err error) {
 			if !force {
 				err = p.Err(load.DefaultLimit, dryRun)
 			}
@@ -159,7 +163,10 @@ func (e *env) prune(ctx context.Context, url, only string, keepLast, force, dryR
 			}
 			return err
 		})
-		if p == nil {
+		switch {
+		case p == nil && fault.Code(err) == fault.Incomplete: // a load has changed the subset meanwhile
+			return err
+		case p == nil:
 			return differs(err)
 		}
 		verb := "are"

@@ -170,9 +170,12 @@ type Loader interface {
 
 // Commit is what one commit stores besides records.
 type Commit struct {
-	Catalog        *design.Catalog // catalog of the records that were added since the last commit; nil = no records were added
-	ReplaceCatalog bool            // Catalog describes the complete archive and replaces the stored one
-	Complete       []Mark          // files whose records are all in this commit or an earlier one
+	Catalog  *design.Catalog // catalog of the records that were added since the last commit; nil = no records were added
+	Complete []Mark          // files whose records are all in this commit or an earlier one
+
+	// ReplacedCatalog is the stored catalog, if Catalog describes the complete archive and replaces it. If a load has
+	// changed the stored catalog, the commit stores nothing and returns ErrChanged. nil = Catalog is merged with it.
+	ReplacedCatalog *design.Catalog
 
 	// IsProtected reports whether an existing record must not be replaced. For a batch
 	// with KeepConflicts set, it reports whether the archive must not store a second
@@ -204,7 +207,7 @@ func (c *Commit) UpdateCatalog(stored *design.Catalog, n design.Name, s *CommitR
 	if n.Rows() {
 		s.Objects = s.New
 	}
-	if c.ReplaceCatalog {
+	if c.ReplacedCatalog != nil {
 		stored.Clear()
 	}
 	stored.Objects += s.Objects
@@ -361,7 +364,8 @@ type ExistingRecord struct {
 	Key        record.Key    // of both
 	Stored     record.Digest // of the record in the archive
 	Incoming   record.Digest // of the record in the commit
-	Difference string        // the first value that differs; "" = none
+	Difference string        // the first value in which the incoming record differs; "" = none
+	Reverse    string        // the same value as Difference, described for the record in the archive
 }
 
 // IsDuplicate reports whether both records have the same values.
@@ -399,7 +403,7 @@ func (s *CommitResult) Resolve(file string, stored *record.Batch, i int, b *reco
 	c.Incoming = h.Digest(j)
 	h.SetRow(stored, i)
 	if c.Key, c.Stored = h.KeyAndDigest(i); !same {
-		c.Difference = b.Difference(j, stored, i)
+		c.Difference, c.Reverse = b.Difference(j, stored, i), stored.Difference(i, b, j)
 	}
 	s.Existing = append(s.Existing, c)
 }
@@ -472,9 +476,20 @@ func (s *CommitResult) Resolver(batches []*record.Batch) func(stored iter.Seq2[*
 	}
 }
 
-// Check returns a *ConflictError if the commit would replace a record that IsProtected
-// protects, or store a duplicate of an existing record. A loader calls it before anybody can see what it wrote.
-func (c *Commit) Check(s *CommitResult) error {
+// ErrChanged means that a commit does not fit the archive, because another load has changed the archive meanwhile.
+var ErrChanged = errors.New("another load has changed the subset meanwhile")
+
+// Check returns a *ConflictError if the commit would replace a record that IsProtected protects, or store a duplicate of
+// an existing record. It returns ErrChanged if the stored catalog is not ReplacedCatalog, or if the archive keeps
+// conflicts and the commit would replace them. A loader calls it before anybody can see what it wrote, and while no other
+// loader can change the stored catalog.
+func (c *Commit) Check(s *CommitResult, stored *design.Catalog) error {
+	if old := c.ReplacedCatalog; old != nil && (old.Digest() != stored.Digest() || old.Files != stored.Files) {
+		return ErrChanged
+	}
+	if c.ReplacedCatalog == nil && stored.KeepsConflicts && c.Catalog != nil && len(c.Catalog.Groups) > 0 && !c.Catalog.KeepsConflicts {
+		return ErrChanged
+	}
 	refused := slices.DeleteFunc(slices.Clone(s.Existing), func(o ExistingRecord) bool {
 		return !o.IsDuplicate() && (c.IsProtected == nil || !c.IsProtected(o))
 	})

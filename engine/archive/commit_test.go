@@ -88,7 +88,7 @@ func TestReplacedRecords(t *testing.T) {
 	if wanted := SumMarks([]Mark{earlier[0], mark}); catalog.Files != wanted || wanted.Records != 2 {
 		t.Errorf("files %s, want %s", catalog.Files, wanted)
 	}
-	replaced := Commit{Catalog: catalogOf(fresh), ReplaceCatalog: true}
+	replaced := Commit{Catalog: catalogOf(fresh), ReplacedCatalog: catalog}
 	replaced.UpdateCatalog(catalog, design.Document, &CommitResult{Objects: 2}, nil, nil)
 	if catalog.Digest() != catalogOf(fresh).Digest() || catalog.Objects != 2 || catalog.Files.Records != 0 {
 		t.Errorf("a replaced catalog: %s, %d objects, %d files", catalog.Digest(), catalog.Objects, catalog.Files.Records)
@@ -120,10 +120,38 @@ func TestKeptConflicts(t *testing.T) {
 		{func(ExistingRecord) bool { return true }, s.Existing, 2},
 		{func(ExistingRecord) bool { return false }, s.Existing[1:], 0},
 	} {
-		err := (&Commit{IsProtected: c.isProtected}).Check(&CommitResult{Existing: c.existing})
+		err := (&Commit{IsProtected: c.isProtected}).Check(&CommitResult{Existing: c.existing}, design.NewCatalog("s"))
 		refused, isConflict := errors.AsType[*ConflictError](err)
 		if isConflict != (c.refused > 0) || isConflict && len(refused.Records) != c.refused {
 			t.Errorf("%d of %d records are refused: %v", c.refused, len(c.existing), err)
+		}
+	}
+}
+
+// TestCommitForAnotherArchive: a commit that replaces the catalog is refused if the stored catalog has other records or
+// files. A commit of records that do not keep conflicts is refused if the archive keeps them.
+func TestCommitForAnotherArchive(t *testing.T) {
+	one := func() *design.Catalog { return catalogOf(sl1l2(t, "a", 1)) }
+	otherFiles, keeping, noRecords := one(), one(), design.NewCatalog("s")
+	otherFiles.Files, keeping.KeepsConflicts = SumMarks([]Mark{{Path: "a", Loaded: time.Unix(1, 0)}}), true
+	for name, c := range map[string]struct {
+		commit  Commit
+		stored  *design.Catalog
+		refused bool
+	}{
+		"the replaced catalog":                {Commit{Catalog: one(), ReplacedCatalog: one()}, one(), false},
+		"other records":                       {Commit{Catalog: one(), ReplacedCatalog: one()}, catalogOf(sl1l2(t, "a", 2)), true},
+		"other files":                         {Commit{Catalog: one(), ReplacedCatalog: one()}, otherFiles, true},
+		"the replaced catalog keeps":          {Commit{Catalog: one(), ReplacedCatalog: keeping}, keeping, false},
+		"a subset that keeps":                 {Commit{Catalog: one()}, keeping, true},
+		"a commit that also keeps":            {Commit{Catalog: keeping}, keeping, false},
+		"the first commit that keeps":         {Commit{Catalog: keeping}, one(), false},
+		"a commit without records":            {Commit{Catalog: noRecords}, keeping, false},
+		"a commit without a catalog":          {Commit{}, keeping, false},
+		"records of a subset without keeping": {Commit{Catalog: one()}, one(), false},
+	} {
+		if err := c.commit.Check(&CommitResult{}, c.stored); errors.Is(err, ErrChanged) != c.refused || err != nil && !c.refused {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

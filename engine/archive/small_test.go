@@ -32,7 +32,7 @@ func TestCheckOfACommit(t *testing.T) {
 		"nothing is protected":  {nil, []ExistingRecord{replaced, protected}, nil},
 		"duplicates in any way": {nil, []ExistingRecord{replaced, duplicate}, []ExistingRecord{duplicate}},
 	} {
-		err := (&Commit{IsProtected: c.protect}).Check(&CommitResult{Existing: c.existing})
+		err := (&Commit{IsProtected: c.protect}).Check(&CommitResult{Existing: c.existing}, design.NewCatalog("s"))
 		var refused []ExistingRecord
 		if conflict, ok := errors.AsType[*ConflictError](err); ok {
 			refused = conflict.Records

@@ -139,7 +139,7 @@ func (l *loader) commit(ctx context.Context, subsetLock *lock, s *state, c archi
 	if err := w.find(ctx, stored); err != nil {
 		return err
 	}
-	if err := c.Check(stored); err != nil {
+	if err := c.Check(stored, s.catalog); err != nil {
 		return err
 	}
 	for i := range c.Complete {

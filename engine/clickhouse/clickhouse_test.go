@@ -99,7 +99,7 @@ func TestDigests(t *testing.T) {
 		for _, o := range []engine.Options{{ReadOnly: true}, {}} {
 			e, a, err := open(o)
 			if err == nil {
-				_, err = load.Digest(t.Context(), a, "a")
+				_, err = archive.BuildCatalog(t.Context(), a, "a")
 				e.Close()
 			}
 			if damaged, ok := errors.AsType[*fault.Error](err); !ok || damaged.Problem != "archive "+path+" is damaged" {
@@ -115,7 +115,7 @@ func TestDigests(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	if d, err := load.Digest(t.Context(), a, "a"); err != nil || d.Records != 1 {
-		t.Errorf("%v, %v", d, err)
+	if c, err := archive.BuildCatalog(t.Context(), a, "a"); err != nil || c.Digest().Records != 1 {
+		t.Errorf("%+v, %v", c, err)
 	}
 }

@@ -124,7 +124,7 @@ func (t *attempt) run(ctx context.Context, c *archive.Commit) (visible bool, err
 			return false, err
 		}
 	}
-	if err := c.Check(&t.stored); err != nil {
+	if err := c.Check(&t.stored, t.catalog); err != nil {
 		return false, err
 	}
 	return t.publish(ctx, c)

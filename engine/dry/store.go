@@ -152,17 +152,17 @@ func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 	defer l.store.mu.Unlock()
 	defer func() { l.pending = l.pending[:0] }()
 	s := l.store.subsets[l.name]
+	if s == nil {
+		s = &subset{types: map[*record.LineType]*table{}, catalog: design.NewCatalog(l.name)}
+	}
 	for _, b := range l.pending {
 		stored.New += int64(b.Len()) // Resolve subtracts those that exist
 		l.resolveExisting(s, b, &stored)
 	}
-	if err := c.Check(&stored); err != nil {
+	if err := c.Check(&stored, s.catalog); err != nil {
 		return archive.CommitResult{}, err
 	}
-	if s == nil {
-		s = &subset{types: map[*record.LineType]*table{}, catalog: design.NewCatalog(l.name)}
-		l.store.subsets[l.name] = s
-	}
+	l.store.subsets[l.name] = s
 	for _, b := range l.pending {
 		l.put(s, b)
 	}
@@ -177,7 +177,7 @@ func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 
 // resolveExisting calls stored.Resolve for each existing record that has the identity of a record of b.
 func (l *loader) resolveExisting(s *subset, b *record.Batch, stored *archive.CommitResult) {
-	if s == nil || s.types[b.Type] == nil {
+	if s.types[b.Type] == nil {
 		return
 	}
 	index := &s.types[b.Type].index

@@ -140,8 +140,8 @@ func (s *suite) longRecords(t *testing.T) {
 				var h record.Hasher
 				want.Add(h.DigestOf(b))
 			}
-			if got, err := load.Digest(t.Context(), a, "a"); err != nil || got != want {
-				t.Errorf("the digest is %v, %v; want %v", got, err, want)
+			if got, err := archive.BuildCatalog(t.Context(), a, "a"); err != nil || got.Digest() != want {
+				t.Errorf("the catalog is %+v, %v; want the digest %v", got, err, want)
 			}
 		})
 	}

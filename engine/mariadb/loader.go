@@ -252,7 +252,7 @@ func (l *loader) commit(ctx context.Context, c archive.Commit, stored *archive.C
 		if err := l.w.prepare(ctx, stored); err != nil {
 			return err
 		}
-		if err := c.Check(stored); err != nil {
+		if err := c.Check(stored, l.catalog); err != nil {
 			return err
 		}
 		var err error

@@ -210,7 +210,7 @@ func (l *Loader) write(ctx context.Context, q Querier, c *archive.Commit, done [
 			return fmt.Errorf("%s: %w", t.Name, err)
 		}
 	}
-	if err := c.Check(stored); err != nil {
+	if err := c.Check(stored, l.catalog); err != nil {
 		return err
 	}
 	if err := l.writeHeaders(ctx, q); err != nil {

@@ -396,17 +396,17 @@ func (s *runner) check(ctx context.Context, i int, a archive.Archive) error {
 	r := s.archive(t)
 	for _, k := range s.copies[i] {
 		subset := CopyName(t.Subset, k)
-		digest, err := load.Digest(ctx, a, subset)
+		catalog, err := archive.BuildCatalog(ctx, a, subset)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		s.mu.Lock()
 		if err == nil {
-			if _, err = answer.CompareRecords(s.digest, digest); err != nil {
+			if _, err = answer.CompareRecords(s.digest, catalog.Digest()); err != nil {
 				err = fmt.Errorf("subset %s: %w", subset, err)
 			}
 			if k == 0 {
-				r.Digest = digest.String()
+				r.Digest = catalog.Digest().String()
 			}
 		}
 		if err != nil {

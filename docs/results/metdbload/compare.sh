@@ -152,7 +152,7 @@ print("barograph is {:.1f} x METdbLoad by wall time, {:.1f} x by CPU; {:.2f} x t
 P
 
 echo
-"$barograph" diff "${url}mv_barograph" "${url}mv_metdbload" --known metdbload --samples 1 || status=$?
+"$barograph" diff "mariadb://root:$password@127.0.0.1:$port/mv_barograph" "mariadb://root:$password@127.0.0.1:$port/mv_metdbload" --known metdbload --samples 1 || status=$?
 
 if [ "$subsets" -gt 0 ]; then
 	: > "$work/results.tsv"
