@@ -4,13 +4,13 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -28,9 +28,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// TestFolder: a folder may be named from where one stands, an archive is opened by
-// one process at a time, several archives by one program, and a statement that
-// fails leaves the session as it was.
+// TestFolder: a path may be relative, a program can open several archives at once, and an archive that is open for
+// writing cannot be opened for reading.
 func TestFolder(t *testing.T) {
 	enginetest.Installed(t, Driver())
 	t.Chdir(t.TempDir())
@@ -50,8 +49,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestLibrary: what differs from the released library is not opened, and where
-// there is none the error names the command that brings it.
+// TestLibrary: a missing library and a library with another checksum are errors that name the command that installs it.
 func TestLibrary(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv(launch.EnvArtifacts, dir)
@@ -128,11 +126,17 @@ func TestLargeCommit(t *testing.T) {
 	_ = e.Close()
 }
 
-// stored commits n records of one series, and returns how many are acknowledged,
-// with those of the same identity.
+// stored commits n records of one series. It returns n, or 0 after an error, which it passes to failed. If failed is
+// nil, an error ends the test.
 func stored(t *testing.T, e *engine.Engine, n int, failed func(error)) int {
 	t.Helper()
-	a, err := archive.DatabaseOf(e).Open(t.Context(), design.Wide)
+	return storedWith(t.Context(), t, e, n, failed)
+}
+
+// storedWith is stored with a context.
+func storedWith(ctx context.Context, t *testing.T, e *engine.Engine, n int, failed func(error)) int {
+	t.Helper()
+	a, err := archive.DatabaseOf(e).Open(ctx, design.Wide)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,13 +158,13 @@ func stored(t *testing.T, e *engine.Engine, n int, failed func(error)) int {
 	}
 	c := design.NewCatalog("a")
 	c.Add(&b)
-	l, err := a.Loader(t.Context(), "a")
+	l, err := a.Loader(ctx, "a")
 	if err == nil {
 		defer l.Close()
-		err = l.Add(t.Context(), &b)
+		err = l.Add(ctx, &b)
 	}
 	if err == nil {
-		_, err = l.Commit(t.Context(), archive.Commit{Catalog: c, Complete: []archive.Mark{{Path: name, Digest: strings.Repeat("0", 24) + strconv.Itoa(10_000_000+n), Read: int64(n), Stored: int64(n), Loaded: time.Now()}}})
+		_, err = l.Commit(ctx, archive.Commit{Catalog: c, Complete: []archive.Mark{{Path: name, Digest: strings.Repeat("0", 24) + strconv.Itoa(10_000_000+n), Read: int64(n), Stored: int64(n), Loaded: time.Now()}}})
 	}
 	if err != nil {
 		if failed == nil {
@@ -193,18 +197,28 @@ func killHost(t *testing.T, dir string) {
 	}
 }
 
-// failing is a session in which one statement that starts with a text fails.
-type failing struct {
+// intercepted is a session that passes each statement to a function, which calls send to send the statement.
+type intercepted struct {
 	session
-	text  string
-	after *atomic.Int64 // number of such statements that succeed before
+	through func(ctx context.Context, text string, send func(ctx context.Context) error) error
 }
 
-func (f failing) query(ctx context.Context, text string, each func(proto.Results) error) error {
-	if strings.HasPrefix(text, f.text) && f.after.Add(-1) == -1 {
-		return &serverError{"given up for the test"}
+func (i intercepted) query(ctx context.Context, text string, each func(proto.Results) error) error {
+	return i.through(ctx, text, func(ctx context.Context) error { return i.session.query(ctx, text, each) })
+}
+
+// intercept makes the new sessions of an archive pass each statement to a function, and closes the old sessions.
+func intercept(t *testing.T, e *engine.Engine, through func(ctx context.Context, text string, send func(ctx context.Context) error) error) {
+	t.Helper()
+	d := engine.Find[*database](e)
+	if err := d.close(); err != nil {
+		t.Fatal(err)
 	}
-	return f.session.query(ctx, text, each)
+	connect := d.connect
+	d.connect = func(ctx context.Context) (session, error) {
+		s, err := connect(ctx)
+		return intercepted{s, through}, err
+	}
 }
 
 // TestCommitThatIsNotPublished: a decided commit whose copies replace only some tables is complete after the archive
@@ -221,16 +235,15 @@ func TestCommitThatIsNotPublished(t *testing.T) {
 			return e
 		}
 		e := open()
-		d := engine.Find[*database](e)
-		if err := d.close(); err != nil {
-			t.Fatal(err)
-		}
-		connect, after := d.connect, new(atomic.Int64)
-		after.Store(int64(exchanged))
-		d.connect = func(ctx context.Context) (session, error) {
-			s, err := connect(ctx)
-			return failing{s, "EXCHANGE", after}, err
-		}
+		left := exchanged
+		intercept(t, e, func(ctx context.Context, text string, send func(ctx context.Context) error) error {
+			if strings.HasPrefix(text, "EXCHANGE") {
+				if left--; left == -1 {
+					return errors.New("given up for the test")
+				}
+			}
+			return send(ctx)
+		})
 		for range 2 {
 			var failure error
 			if stored(t, e, 1000, func(err error) { failure = err }); failure == nil || !strings.Contains(failure.Error(), "opened for writing again") {
@@ -317,6 +330,55 @@ func TestSubsetNamedLikeSQL(t *testing.T) {
 	}
 }
 
+// TestKilledStatement: ClickHouse stops a statement whose context ends.
+func TestKilledStatement(t *testing.T) {
+	enginetest.Installed(t, Driver())
+	e, err := engine.Registry{Driver()}.Open(t.Context(), "clickhouse:"+t.TempDir(), engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	d := engine.Find[*database](e)
+	const endless = "FROM numbers(1000000000000000)"
+	await := func(statements int64) {
+		t.Helper()
+		text := "SELECT count() FROM system.processes WHERE endsWith(query, '" + endless + "')"
+		for range 6000 {
+			if n, err := sqlengine.QueryNumber(t.Context(), d, text); err != nil || n == statements {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		t.Errorf("there are never %d statements", statements)
+	}
+	for _, text := range []string{"SELECT sum(sin(number)) ", "INSERT INTO FUNCTION null('n Float64') SELECT sin(number) "} {
+		ctx, cancel := context.WithCancel(t.Context())
+		result := make(chan error, 1)
+		go func() { result <- d.Exec(ctx, text+endless) }()
+		await(1)
+		cancel()
+		if err := <-result; !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", text, err)
+		}
+		await(0)
+	}
+}
+
+// TestErrorOfACaller: a session whose caller stops in the middle of a reply cannot be used any more, even if the cause is
+// an error that ClickHouse reported in another session. The text of the caller's error is kept.
+func TestErrorOfACaller(t *testing.T) {
+	other := &librarySession{host: &process{}, in: bufio.NewReader(strings.NewReader("X\x05\x00\x00\x00wrong"))}
+	cause := other.run(t.Context(), "SELECT 1", func(string) error { _, err := other.Read(make([]byte, 10)); return err })
+	s := &librarySession{host: &process{}, in: bufio.NewReader(strings.NewReader("D\x01\x00\x00\x001Z\x00\x00\x00\x00"))}
+	err := s.run(t.Context(), "SELECT 1", func(string) error { return fmt.Errorf("row 1: %w", cause) })
+	if !errors.Is(err, cause) || err.Error() != "row 1: wrong" || s.usable() || !other.usable() {
+		t.Errorf("usable %t, %v", s.usable(), err)
+	}
+}
+
 // TestErrorThatIsCut: a process that ends while it sends an error leaves a session that cannot be used.
 func TestErrorThatIsCut(t *testing.T) {
 	for text, usable := range map[string]bool{"X\x05\x00\x00\x00wrong": true, "X\x05\x00\x00\x00wro": false} {
@@ -353,17 +415,22 @@ func TestBlocksAreBounded(t *testing.T) {
 		size, rows int
 		want       []int
 	}{{1, blockRows + 1, []int{blockRows, 1}}, {blockBytes / 4, 9, []int{4, 4, 1}}, {blockBytes + 1, 2, []int{1, 1, 0}}} {
-		for _, col := range []sqlengine.Column{{Name: "text", Type: sqlengine.Text}, {Name: "data", Type: sqlengine.Entries}} {
-			s, text, left := &blocks{}, strings.Repeat("x", c.size), c.rows
+		for _, col := range []sqlengine.Column{
+			{Name: "text", Type: sqlengine.Text}, {Name: "data", Type: sqlengine.Entries}, {Name: "list", Type: sqlengine.Doubles},
+		} {
+			s, text, list, left := &blocks{}, strings.Repeat("x", c.size), make([]float64, c.size/8), c.rows
 			p := &pool{connect: func(context.Context) (session, error) { return s, nil }}
 			err := p.insert(t.Context(), "t", []sqlengine.Column{col}, func(to sqlengine.Sink) (bool, error) {
 				if left--; left < 0 {
 					return false, nil
 				}
-				if col.Type == sqlengine.Text {
+				switch col.Type {
+				case sqlengine.Text:
 					to.Text(0, text)
-				} else {
+				case sqlengine.Entries:
 					to.JSON(0, []byte(text))
+				default:
+					to.List(0, list)
 				}
 				return true, nil
 			})
