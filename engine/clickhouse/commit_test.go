@@ -221,6 +221,83 @@ func intercept(t *testing.T, e *engine.Engine, through func(ctx context.Context,
 	}
 }
 
+// TestInterruptedDecision interrupts a commit after it is flushed. It is then stored completely or not at all.
+func TestInterruptedDecision(t *testing.T) {
+	enginetest.Installed(t, Driver())
+	lost := errors.New("the reply is lost")
+	for _, c := range []struct {
+		name               string
+		isSent, isCanceled bool  // the statement that decides the commit is sent, and the commit is canceled then
+		err                error // of this statement
+		isKilled           bool  // the process ends while the copies are dropped
+		isAcknowledged     bool
+	}{
+		{name: "canceled", isSent: true, isCanceled: true, isKilled: true, isAcknowledged: true},
+		{name: "not dropped", isSent: true, isKilled: true, isAcknowledged: true},
+		{name: "reply lost", isSent: true, err: lost},
+		{name: "not sent", err: lost},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			url := "clickhouse:" + filepath.Join(t.TempDir(), "archive")
+			open := func() *engine.Engine {
+				e, err := engine.Registry{Driver()}.Open(t.Context(), url, engine.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return e
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			e := open()
+			isDecided, drops := false, 0 // one goroutine sends the statements
+			intercept(t, e, func(ctx context.Context, text string, send func(ctx context.Context) error) error {
+				switch {
+				case strings.HasPrefix(text, "INSERT INTO "+commitsTable) && !strings.HasSuffix(text, ", 0, [])"):
+					isDecided = true
+					err := c.err
+					if c.isSent {
+						err = errors.Join(err, send(context.WithoutCancel(ctx)))
+					}
+					if c.isCanceled {
+						cancel()
+					}
+					return errors.Join(err, ctx.Err())
+				case c.isKilled && isDecided && strings.HasPrefix(text, "DROP TABLE"):
+					if drops++; drops == 2 {
+						return errors.Join(lost, syscall.Kill(int(e.Processes[0]), syscall.SIGKILL))
+					}
+				}
+				return send(ctx)
+			})
+			var failure error
+			n := storedWith(ctx, t, e, 1000, func(err error) { failure = err })
+			if (n == 1000) != c.isAcknowledged || !isDecided || c.isKilled && drops < 2 {
+				t.Errorf("%d records are acknowledged after %d drops: %v", n, drops, failure)
+			}
+			if !c.isAcknowledged {
+				stored(t, e, 1000, func(err error) { failure = errors.Join(failure, err) })
+				if failure == nil || strings.Count(failure.Error(), "opened for writing again") != 2 {
+					t.Errorf("the error of this commit and of another one: %v", failure)
+				}
+			}
+			_ = e.Close() // the process may have ended
+			e = open()
+			defer e.Close()
+			if !c.isSent {
+				stored(t, e, 1000, nil)
+			}
+			a, err := archive.DatabaseOf(e).Open(t.Context(), design.Wide)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := load.Verify(t.Context(), a, "a")
+			if err != nil || len(v.Problems) > 0 || v.Found.Records != 1000 || v.Marks != 1 {
+				t.Errorf("%+v, %v", v, err)
+			}
+		})
+	}
+}
+
 // TestCommitThatIsNotPublished: a decided commit whose copies replace only some tables is complete after the archive
 // was opened again. Until then no other commit to the subset is possible, which would drop the copies.
 func TestCommitThatIsNotPublished(t *testing.T) {
@@ -320,12 +397,52 @@ func TestSubsetNamedLikeSQL(t *testing.T) {
 	for k := range b.Num {
 		b.Num[k] = append(b.Num[k], 1)
 	}
-	for _, subset := range []string{"a WHERE b", `a" WHERE 'b`} {
+	for _, subset := range []string{"a WHERE b", `a" WHERE 'b`, "a NOT NULL b"} {
 		for i := range 2 {
 			s := enginetest.StoreBatches(t, a, subset, &b)
 			if c, err := a.Contents(t.Context(), subset); err != nil || c.Total() != 1 || s.New != int64(1-i) {
 				t.Errorf("%s: %d records, %+v, %v", subset, c.Total(), s, err)
 			}
+		}
+	}
+}
+
+// TestTextsNamedLikeTables: a text of records may be the quoted name of a table of their subset.
+func TestTextsNamedLikeTables(t *testing.T) {
+	enginetest.Installed(t, Driver())
+	e, err := engine.Registry{Driver()}.Open(t.Context(), "clickhouse:"+t.TempDir(), engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	a, err := archive.DatabaseOf(e).Open(t.Context(), design.Document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sl1l2, _ := record.TypeByName("SL1L2")
+	h := record.DefaultHeader()
+	h[record.Model] = ident(tableName("a", design.DocTable(sl1l2)))
+	for i := range int32(3) { // each commit adds a record to the document
+		var b record.Batch
+		b.Reset(sl1l2, "f")
+		b.AppendTimes(b.AddHeader(h), 3600*i, 0, 1)
+		for k := range b.Num {
+			b.Num[k] = append(b.Num[k], 1)
+		}
+		enginetest.StoreBatches(t, a, "a", &b)
+		if c, err := a.Contents(t.Context(), "a"); err != nil || c.Total() != int64(i+1) || c.Objects != 1 {
+			t.Errorf("after commit %d: %+v, %v", i+1, c, err)
+		}
+	}
+}
+
+// TestArguments: a statement of a commit accepts no arguments, like one of a pool.
+func TestArguments(t *testing.T) {
+	p := &pool{connect: func(context.Context) (session, error) { return nil, errors.New("connected") }}
+	c := &commit{db: &database{pool: p}}
+	for _, q := range []sqlengine.Querier{p, c} {
+		if err := q.Exec(t.Context(), "SELECT ?", 1); err == nil || !strings.Contains(err.Error(), "accepts no arguments") {
+			t.Errorf("%T: %v", q, err)
 		}
 	}
 }
