@@ -111,7 +111,10 @@ func fill(
 			}
 		}
 		path := filepath.Join(dir, fmt.Sprintf("%09d", n))
-		if err := errors.Join(os.WriteFile(path+".tmp", m.Text, 0o600), os.Rename(path+".tmp", path)); err != nil {
+		if err := os.WriteFile(path+".tmp", m.Text, 0o600); err != nil {
+			return n, err
+		}
+		if err := os.Rename(path+".tmp", path); err != nil {
 			return n, err
 		}
 		n++
