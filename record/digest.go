@@ -12,8 +12,8 @@ import (
 )
 
 // Key is a 128-bit digest (xxh3) of a record's identity: line type, header, lead, all times and the
-// key columns of its type. Two records of one subset with equal Keys are the same record, and the
-// later one replaces the earlier one, unless the subset keeps conflicts (see Batch.KeepConflicts).
+// identity columns of its type. Two records of one subset with equal Keys are the same record. A subset
+// has one of them, unless it keeps conflicts (see Batch.KeepConflicts); load's --on-conflict chooses it.
 // With 10¹⁰ records, the chance that two different ones share a Key is below 10⁻¹⁸.
 type Key = xxh3.Uint128
 

@@ -320,6 +320,9 @@ func TestDoubledProducts(t *testing.T) {
 		if err := in.Read(strings.NewReader(text), "x", time.Now(), func(p *river.Product) error { out = p.Sum; return nil }); err != nil {
 			t.Fatal(err)
 		}
+		if again, err := in.TextSum([]byte(text)); err != nil || again != out {
+			t.Errorf("TextSum differs from Product.Sum: %v\n%q", err, text)
+		}
 		return out
 	}
 	first := sum("\x01\r\r\n123 \r\r\n" + heading + ".A A 20261110 Z DH12/HG 1 .A B 20261110 Z DH12/HG 2\r\r\n\x03")

@@ -533,6 +533,22 @@ func (in *Input) Read(r io.Reader, name string, received time.Time, each func(*P
 	}
 }
 
+// TextSum returns the Product.Sum of a text that is one product.
+func (in *Input) TextSum(text []byte) (sum [md5.Size]byte, err error) {
+	hash := md5.New() //nolint:gosec // no secret
+	in.split.Reset(bytes.NewReader(text), "", in.Now)
+	for {
+		var part shef.Product
+		if err := in.split.Next(&part); errors.Is(err, io.EOF) {
+			hash.Sum(sum[:0])
+			return sum, nil
+		} else if err != nil {
+			return sum, err
+		}
+		hash.Write(normalize(&part))
+	}
+}
+
 // normalize removes from a text the differences between two transmissions of one product: the bytes before its heading,
 // control characters, empty lines, and blanks at the ends of lines. The other blanks and the line ends stay, because a
 // correction may differ in nothing else.

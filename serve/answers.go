@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/results/run"
 
@@ -102,7 +103,7 @@ func thin(c *run.VerificationPlot, limit int) (shown, all int) {
 	stretch := 2 * ((all + limit - 1) / limit)
 	for i := range c.Series {
 		s := &c.Series[i]
-		out := run.Series{Name: s.Name}
+		var kept []int
 		for from := 0; from < len(s.X); from += stretch {
 			to := min(from+stretch, len(s.X))
 			low, high := from, from
@@ -114,13 +115,20 @@ func thin(c *run.VerificationPlot, limit int) (shown, all int) {
 					high = k
 				}
 			}
-			for _, k := range slices.Compact([]int{min(low, high), max(low, high)}) {
-				out.X, out.Records, out.Y = append(out.X, s.X[k]), append(out.Records, s.Records[k]), append(out.Y, s.Y[k])
-				out.Low, out.High = append(out.Low, s.Low[k]), append(out.High, s.High[k])
-			}
+			kept = append(kept, slices.Compact([]int{min(low, high), max(low, high)})...)
 		}
-		*s = out
+		s.X, s.Records, s.Labels, s.Marks = choose(s.X, kept), choose(s.Records, kept), choose(s.Labels, kept), choose(s.Marks, kept)
+		s.Y, s.Low, s.High = choose(s.Y, kept), choose(s.Low, kept), choose(s.High, kept)
+		s.WhiskerLow, s.WhiskerHigh, s.Outliers = choose(s.WhiskerLow, kept), choose(s.WhiskerHigh, kept), choose(s.Outliers, kept)
 		shown += len(s.X)
 	}
 	return shown, all
+}
+
+// choose returns the items of a list that has one item for each point; nil if the curve does not have the list.
+func choose[T any, S ~[]T](items S, points []int) S {
+	if items == nil {
+		return nil
+	}
+	return lists.Map(points, func(k int) T { return items[k] })
 }

@@ -3,6 +3,7 @@ package serve
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -103,8 +104,8 @@ func (s *Server) scorecardRows(
 				continue
 			}
 			d, err := curve.ComputePoints(q, b.Take(), name, a.seed)
-			if _, ok := err.(*fault.Error); ok { //nolint:errorlint // the baseline has no record of this series
-				continue
+			if errors.Is(err, curve.ErrNoDifference) {
+				continue // the candidate or the baseline has no record of this series
 			}
 			if err != nil {
 				return err

@@ -160,3 +160,23 @@ func TestPatterns(t *testing.T) {
 		t.Error(status, drawn.Absent, text)
 	}
 }
+
+// TestSeriesWithoutDifference: a scorecard omits a level at which the two models have records, but not over the same region.
+func TestSeriesWithoutDifference(t *testing.T) {
+	dir := t.TempDir()
+	text := ""
+	for _, group := range []string{"A P250 G2/TRO", "A P500 G2/NHX", "B P250 G2/NHX", "B P500 G2/NHX", "B P500 G2/TRO"} {
+		w := strings.Fields(group)
+		text += "V01 " + w[0] + " 24 2024010100 OWN " + w[2] + " SL1L2 TMP " + w[1] + " = 1 2 3 4 5 6\n"
+	}
+	file := filepath.Join(dir, "models.vsdb")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fillArchive(t, filepath.Join(dir, "a.pebble"), []string{file})
+	p := newPage(t, filepath.Join(dir, "a.pebble"))
+	status, text := p.get("/api/v1/scorecard?archive=a.pebble&line_type=SL1L2&candidate=A&baseline=B", nil)
+	if status != http.StatusOK || strings.Count(text, "\n") != 1 || !strings.Contains(text, `"fcst_lev":"P500","vx_mask":"G2/NHX"`) {
+		t.Errorf("%d: %.400s", status, text)
+	}
+}

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -15,10 +16,11 @@ func TestThin(t *testing.T) {
 	made := func() *run.VerificationPlot {
 		c := &run.VerificationPlot{}
 		for _, name := range []string{"a", "b"} {
-			s := run.Series{Name: name}
+			s := run.Series{Name: name, Derivation: "DIFF(x-y)", Right: true, Style: map[string]string{"plot_disp": "FALSE"}}
 			for i := range n {
 				s.X, s.Records, s.Y = append(s.X, float64(i)), append(s.Records, i), append(s.Y, math.Sin(float64(i)))
 				s.Low, s.High = append(s.Low, -float64(i)), append(s.High, float64(i))
+				s.Labels, s.WhiskerHigh = append(s.Labels, fmt.Sprint(i)), append(s.WhiskerHigh, 2*float64(i))
 			}
 			s.Y[77_777], s.Y[99_999], s.Y[5] = 50, -50, math.NaN()
 			c.Series = append(c.Series, s)
@@ -33,6 +35,10 @@ func TestThin(t *testing.T) {
 		high, low := slices.Index(s.Y, 50), slices.Index(s.Y, -50)
 		if high < 0 || low < 0 || s.X[high] != 77_777 || s.Records[low] != 99_999 || s.High[high] != 77_777 || !slices.IsSorted(s.X) {
 			t.Errorf("%s: %d, %d", s.Name, high, low)
+			continue
+		}
+		if s.Derivation != "DIFF(x-y)" || !s.Right || s.Style["plot_disp"] != "FALSE" || s.Labels[high] != "77777" || s.WhiskerHigh[low] != 199_998 || s.Outliers != nil || s.Marks != nil {
+			t.Errorf("%s has lost what it has besides its values", s.Name)
 		}
 	}
 	c = made()

@@ -16,7 +16,7 @@ import (
 //
 // A column that is missing (NaN) in any record with pairs is missing in the aggregate: a mean over some of the pairs
 // would not fit the other columns. A missing total makes every mean missing. A record with total 0 has no pairs and
-// changes nothing.
+// changes nothing. A skill score may be missing if its score is 0, see plan.term.
 //
 // The zero value is not usable; call NewAggregate.
 type Aggregate struct {
@@ -59,7 +59,7 @@ const equalWeights = true
 
 // newPlan returns the plan for records of width numbers. A width of 0 is that of the fixed columns.
 func newPlan(t *record.LineType, width int, equal bool) *plan {
-	p := &plan{lineType: t.Name, slots: map[string]int{}, totalSlot: -1, fixedColumns: t.NumCols()}
+	p := &plan{lineType: t.Name, slots: map[string]int{}, fixedColumns: t.NumCols()}
 	width = max(width, p.fixedColumns)
 	p.rules = make([]rule, width+1)
 	for _, c := range t.Columns {
@@ -67,9 +67,7 @@ func newPlan(t *record.LineType, width int, equal bool) *plan {
 			p.slots[c.Name] = c.Slot
 		}
 	}
-	if s, ok := p.slots["total"]; ok {
-		p.totalSlot = s
-	}
+	p.totalSlot = p.slot("total")
 	for _, c := range t.Columns {
 		if c.Kind == record.Text {
 			continue
@@ -88,15 +86,17 @@ func newPlan(t *record.LineType, width int, equal bool) *plan {
 	return p
 }
 
+// slot returns the slot of a fixed column; -1 = the line type does not have it.
+func (p *plan) slot(name string) int {
+	if s, ok := p.slots[name]; ok {
+		return s
+	}
+	return -1
+}
+
 // ruleOf returns the rule of a column, as METcalcpy's functions _prepare_…_data implement it. A weight of -1 = the
 // number of records.
 func (p *plan) ruleOf(t *record.LineType, c *record.Column) rule {
-	slot := func(name string) int {
-		if s, ok := p.slots[name]; ok {
-			return s
-		}
-		return -1
-	}
 	r := rule{method: mean, weight: p.totalSlot}
 	switch name := t.Name + " " + c.Name; {
 	case c.Name == "ec_value" || c.Name == "bin_size" || t.Group != nil && c.Name == t.Group.Count:
@@ -105,17 +105,17 @@ func (p *plan) ruleOf(t *record.LineType, c *record.Column) rule {
 		// Cells of a contingency table are no record.Count, because those computed from VSDB's rates may be fractional.
 		r.method = addValues
 	case strings.HasPrefix(c.Name, "dir_") || strings.HasPrefix(c.Name, "dira_"):
-		r.weight = slot("total_dir")
+		r.weight = p.slot("total_dir")
 	case t.Name == "SSVAR":
-		r.weight = slot("bin_n")
+		r.weight = p.slot("bin_n")
 	case name == "ECNT me_ge_obs" || name == "ECNT me_lt_obs":
-		r.weight = slot("n" + c.Name[2:])
+		r.weight = p.slot("n" + c.Name[2:])
 	case name == "ECNT rmse" || name == "ECNT rmse_oerr" || strings.HasPrefix(name, "ECNT spread") && c.Name != "spread_md":
 		r.method = rootOfMeanSquare
 	case name == "NBRCNT fss":
-		r.method, r.score = skillScoreMean, slot("fbs")
+		r.method, r.score = skillScoreMean, p.slot("fbs")
 	case name == "RPS rpss":
-		r.method, r.score = skillScoreMean, slot("rps")
+		r.method, r.score = skillScoreMean, p.slot("rps")
 	}
 	return r
 }
@@ -139,8 +139,10 @@ func (p *plan) term(row []float64, k int) float64 {
 		return w * x
 	case r.method == rootOfMeanSquare:
 		return w * x * x
-	case r.method == skillScoreMean && x == 1 && row[r.score] == 0:
-		return 0 // a perfect score does not determine the reference's; perfect records alone are undefined, as in METcalcpy
+	case r.method == skillScoreMean && row[r.score] == 0 && (x == 1 || math.IsNaN(x)):
+		// s = 0 and x = 1 hold for every r > 0. MET writes s = 0 and no x for r = 0: NBRCNT of a field without events.
+		// Counting r as 0 in both cases, as METcalcpy does, makes an aggregate of only such records undefined.
+		return 0
 	}
 	return w * row[r.score] / (1 - x) // skillScoreMean: w·r
 }
@@ -252,9 +254,10 @@ func (p *plan) eval(s *Stat, slots []int, sums, v []float64) (float64, bool) {
 	for _, k := range slots {
 		v = append(v, p.value(sums, k))
 	}
-	// VSDB's RELI of n members has the n+1 bins 0, 1/n … 1, and no last threshold.
-	if n := len(v); p.lineType == "PCT" && n > 3 && v[n-4] == 1 && math.IsNaN(v[n-1]) {
-		v[n-1] = 1
+	// The last four columns of PCT are thresh_i, oy_i and on_i of the last bin, and the last threshold. VSDB's RELI of m
+	// members has bins for the probabilities 0, 1/m … 1 and no last threshold. bins recognizes it by the last bin's 1.
+	if last := len(v) - 1; p.lineType == "PCT" && last > 2 && v[last-3] == 1 && math.IsNaN(v[last]) {
+		v[last] = 1
 	}
 	return s.Eval(v)
 }

@@ -42,7 +42,7 @@ const (
 // Interval is a statistic with its confidence interval.
 type Interval struct {
 	Value     float64 // statistic of the original records
-	Low, High float64 // limits; NaN if all replicates are equal, as of a single record
+	Low, High float64 // limits; NaN if all replicates are equal except for rounding, as of a single record
 	Spread    float64 // standard deviation of the replicates: the standard error of Value
 	Undefined int     // replicates with an undefined statistic, which are skipped
 }
@@ -85,10 +85,9 @@ func (b Bootstrap) interval(f func(v []float64) float64, series ...Series) (iv I
 	if err != nil || values == nil {
 		return iv, false, err
 	}
-	if values[0] == values[len(values)-1] {
+	if _, iv.Spread = meanAndDeviation(values); iv.Spread == 0 {
 		return iv, true, nil
 	}
-	_, iv.Spread = meanAndDeviation(values)
 	low := (1 - b.confidence()) / 2
 	high := 1 - low
 	if b.Method == BCa {
@@ -180,7 +179,7 @@ func newSampledRecords(p *plan, s *Stat, cols [][]float64) *sampledRecords {
 	}
 	slices.Sort(sm.slots)
 	sm.slots = slices.Compact(sm.slots)
-	eachRow(cols, func(row []float64) {
+	eachRow(cols, func(_ int, row []float64) {
 		hasPairs := p.totalSlot < 0 || row[p.totalSlot] != 0
 		if !hasPairs && sm.first == sm.records {
 			sm.first++
@@ -237,8 +236,8 @@ func (b Bootstrap) jackknife(f func(v []float64) float64, samples []*sampledReco
 	return values
 }
 
-// newDraw returns a function, for one goroutine, that computes f of count records. They are consecutive blocks, each of
-// which starts at one of starts and continues after the last record with the first.
+// newDraw returns a function, for one goroutine, that computes f of a resampled series of count records: for each of
+// starts, block consecutive records from there on (the first record follows the last), cut off after count.
 func newDraw(f func(v []float64) float64, samples []*sampledRecords) func(starts []int, block, count int) float64 {
 	buffers := make([][]float64, len(samples))
 	v := make([]float64, len(samples))

@@ -45,7 +45,7 @@ func TestIntervalDoesNotDependOnWorkers(t *testing.T) {
 			if workers == 1 {
 				want = got
 			}
-			if got != want {
+			if fmt.Sprint(got) != fmt.Sprint(want) { // a block of all records has no limits: NaN
 				t.Errorf("block %d, %d workers: %+v, 1 worker: %+v", block, workers, got, want)
 			}
 		}
@@ -123,7 +123,7 @@ func TestBlocksGoRoundTheCircle(t *testing.T) {
 			t.Fatalf("a block of all records gives %v, not %v", v, want)
 		}
 	}
-	// Neighbors are drawn together: blocks of two equal records are worth half as many.
+	// Each record occurs twice in a row. Blocks keep the copies together, so the interval is √2 times as wide.
 	pairs := make([][]float64, len(cols))
 	for i, c := range columnsOf(rand.New(rand.NewPCG(33, 34)), 200) {
 		for _, x := range c {

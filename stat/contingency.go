@@ -86,11 +86,8 @@ func logOdds(a, b, c, d, _ float64) (float64, bool) {
 }
 
 // extremeDependency is 2·ln((a+c)/n)/ln(a/n) − 1. It is undefined without hits, and if all cases are hits.
-func extremeDependency(a, _, c, _, n float64) (float64, bool) {
-	if a <= 0 || a == n {
-		return 0, false
-	}
-	return 2*math.Log((a+c)/n)/math.Log(a/n) - 1, true
+func extremeDependency(a, _, c, d, n float64) (float64, bool) {
+	return symmetricExtremeDependency(a, c, c, d, n)
 }
 
 // symmetricExtremeDependency is ln((a+b)(a+c)/n²)/ln(a/n) − 1. It is undefined where EDS is.

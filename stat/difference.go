@@ -28,7 +28,8 @@ func Operations() []string {
 }
 
 // Apply computes the operation (METcalcpy calc_derived_curve_value), for Significant and Equivalence the difference
-// that they test. The result is NaN if a or b is NaN, if the divisor is 0, or if a ratio is not finite.
+// that they test. The result is NaN if a or b is NaN (except Single, which ignores b), if the divisor is 0, or if a
+// ratio is not finite.
 func (op Operation) Apply(a, b float64) float64 {
 	switch op {
 	case Single:
@@ -60,10 +61,10 @@ func (op Operation) Name(a, b string) string {
 	return string(op) + "(" + a + sign + b + ")"
 }
 
-// Significance is METviewer's DIFF_SIG, the confidence that the difference of two series is not due to chance; 1 is
-// certain. It is the share of those replicates of the difference whose distance from the replicates' mean is at most
-// the absolute difference. It is negative if the first series is the worse one, and undefined for statistics without a
-// perfect score.
+// Significance is METviewer's DIFF_SIG, the confidence that the difference d of two series is not due to chance; 1 is
+// certain. It is the share of the bootstrap differences d* with |d* − mean(d*)| ≤ |d|. The result is negative if the
+// first series is farther from the perfect score. It is undefined if the statistic has no perfect score (FBAR). If
+// PerfectScore does not know the statistic (ODDS), the result is positive, as METcalcpy's.
 func (b Bootstrap) Significance(one, other Series) (share float64, ok bool, err error) {
 	perfect, known := one.Stat.PerfectScore()
 	if known && math.IsNaN(perfect) {
@@ -114,7 +115,7 @@ func (s *Stat) PerfectScore() (score float64, ok bool) {
 }
 
 // MeanDifferenceConfidence is the confidence, by Student's t-test, that the mean of the cases' differences is not zero;
-// 1 is certain. It is 0 for fewer than two cases, or without spread.
+// 1 is certain. It is 0 for fewer than two cases, or without spread (see meanAndDeviation).
 func MeanDifferenceConfidence(differences []float64) float64 {
 	differences = slices.DeleteFunc(slices.Clone(differences), math.IsNaN)
 	mean, sd := meanAndDeviation(differences)
@@ -176,23 +177,26 @@ func (e *EquivalenceTest) Outcome() string {
 	return different + " and " + equal
 }
 
-// meanAndDeviation returns the mean of values and their standard deviation, with divisor n−1.
+// meanAndDeviation returns the mean of values and their standard deviation, with divisor n−1. A deviation of the size of
+// rounding errors is 0: three values 0.1 have the mean 0.10000000000000002.
 func meanAndDeviation(values []float64) (mean, sd float64) {
 	mean, _ = weightedMean(values, nil)
+	largest := 0.0
 	for _, v := range values {
-		sd += (v - mean) * (v - mean)
+		sd, largest = sd+(v-mean)*(v-mean), max(largest, math.Abs(v))
 	}
-	if len(values) < 2 {
-		return mean, 0
+	sd = math.Sqrt(sd / max(1, float64(len(values)-1)))
+	if sd <= 1e-12*largest {
+		sd = 0
 	}
-	return mean, math.Sqrt(sd / float64(len(values)-1))
+	return mean, sd
 }
 
 // StandardError is the standard error of the mean of statistics that follow each other in time, of their median for
 // MedianOfStats, and of their sum for SumOfStats (METcalcpy compute_std_err_from_mean, …_median and …_sum). An
 // autocorrelation of 0.3 or more means that there are fewer independent values, and inflates the standard error; that of
-// a median only if inflateMedian is set, as METviewer does. It is 0 for two values or fewer, and NaN if the
-// autocorrelation is beyond ±1, for which METplotpy draws no interval.
+// a median only if inflateMedian is set, as METviewer does. It is 0 for two values or fewer and without spread, and NaN
+// if the autocorrelation is beyond ±1, for which METplotpy draws no interval.
 func StandardError(m SummaryMethod, values []float64, inflateMedian bool) float64 {
 	values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	rootN := math.Sqrt(float64(len(values)))

@@ -20,6 +20,11 @@ func TestOperations(t *testing.T) {
 		{Skill, 5, 2, 0.6, "SS(A and B)"},
 		{Skill, 0, 2, math.NaN(), "SS(A and B)"},
 		{Single, 5, 2, 5, "SINGLE(A-B)"},
+		{Single, 5, math.NaN(), 5, "SINGLE(A-B)"},
+		{Single, math.NaN(), 5, math.NaN(), "SINGLE(A-B)"},
+		{Diff, 5, math.NaN(), math.NaN(), "DIFF(A-B)"},
+		{Ratio, math.NaN(), 5, math.NaN(), "RATIO(A/B)"},
+		{Skill, 5, math.NaN(), math.NaN(), "SS(A and B)"},
 		{Equivalence, 5, 2, 3, "ETB(A and B)"},
 	} {
 		if got := c.op.Apply(c.a, c.b); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) || c.op.Name("A", "B") != c.name {

@@ -2,6 +2,7 @@ package stat
 
 import (
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -71,7 +72,7 @@ func TestRecordsWithoutPairs(t *testing.T) {
 		cols[ec.Slot][at] = 0.9
 		a, b, c := NewAggregate(lt), NewAggregate(lt), NewAggregate(lt)
 		i := 0
-		eachRow(cols, func(row []float64) {
+		eachRow(cols, func(_ int, row []float64) {
 			a.Add(row)
 			if i++; i%2 == 0 {
 				b.Add(row)
@@ -165,5 +166,79 @@ func TestContradictingSkill(t *testing.T) {
 	set("fbs", 0, 0.1) // a perfect record and another one
 	if v, ok, err := Summarize(Overall, statOf(t, "NBRCNT", "FSS"), lt, cols); !ok || err != nil || !near(v, 0.5, 1e-12) {
 		t.Errorf("%v, %v, %v", v, ok, err)
+	}
+}
+
+// TestSkillWithoutEvents: MET writes FBS 0 and FSS NA for fields without events. The reference's score is then 0, too, and
+// the record changes only the number of pairs. Of an unknown score, the skill is unknown. The first two records of NBRCNT
+// are real (grid_stat_120000L_20050807_120000V.stat, MET 12).
+func TestSkillWithoutEvents(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		lineType, score, skill string
+		scores, skills         []float64
+		want                   float64 // NaN = undefined
+	}{
+		{"NBRCNT", "fbs", "fss", []float64{0, 0.01868}, []float64{nan, 0.78308}, 0.78308},
+		{"NBRCNT", "fbs", "fss", []float64{0, 0}, []float64{nan, 1}, nan},
+		{"NBRCNT", "fbs", "fss", []float64{0, 0}, []float64{nan, nan}, nan},
+		{"NBRCNT", "fbs", "fss", []float64{0.1, 0.01868}, []float64{nan, 0.78308}, nan},
+		{"NBRCNT", "fbs", "fss", []float64{nan, 0.01868}, []float64{nan, 0.78308}, nan},
+		{"RPS", "rps", "rpss", []float64{0, 0.2}, []float64{nan, 0.5}, 0.5},
+	} {
+		lt := lineType(t, c.lineType)
+		cols := make([][]float64, lt.NumCols())
+		for k := range cols {
+			cols[k] = []float64{0, 0}
+		}
+		for name, values := range map[string][]float64{"total": {524, 6862}, c.score: c.scores, c.skill: c.skills} {
+			column, _ := lt.Column(name)
+			cols[column.Slot] = values
+		}
+		v, ok, err := Summarize(Overall, statOf(t, c.lineType, strings.ToUpper(c.skill)), lt, cols)
+		if ok == math.IsNaN(c.want) || err != nil || ok && !near(v, c.want, 1e-12) {
+			t.Errorf("%+v: %v, %v, %v", c, v, ok, err)
+		}
+	}
+}
+
+// TestRoundingIsNoSpread: equal values whose mean is rounded, such as 0.1, have no spread.
+func TestRoundingIsNoSpread(t *testing.T) {
+	same := []float64{0.1, 0.1, 0.1}
+	if mean, _ := weightedMean(same, nil); mean == 0.1 {
+		t.Fatal("the mean is not rounded")
+	}
+	if sure := MeanDifferenceConfidence(same); sure != 0 {
+		t.Errorf("confidence %v", sure)
+	}
+	if e, ok := Equivalent(same, []float64{0, 0, 0}, -1, 1); ok {
+		t.Errorf("%+v", e)
+	}
+	if se := StandardError(MeanOfStats, same, true); se != 0 {
+		t.Errorf("standard error %v", se)
+	}
+	if r := RevisionsOf([][]float64{same}); !math.IsNaN(r.Correlation) || !math.IsNaN(r.RunsProbability) {
+		t.Errorf("%+v", r)
+	}
+	cols := make([][]float64, 7)
+	for k := range cols {
+		cols[k] = make([]float64, 5)
+	}
+	cols[0], cols[1] = []float64{1, 3, 7, 9, 11}, []float64{0.1, 0.1, 0.1, 0.1, 0.1}
+	iv, ok, err := Bootstrap{Block: 1}.Interval(statOf(t, "SL1L2", "ME"), lineType(t, "SL1L2"), cols)
+	if !ok || err != nil || !math.IsNaN(iv.Low) || !math.IsNaN(iv.High) || iv.Spread != 0 {
+		t.Errorf("%+v, %v, %v", iv, ok, err)
+	}
+}
+
+// TestNegativeVariance: a variance that rounding made negative is undefined, as its root is.
+func TestNegativeVariance(t *testing.T) {
+	for name, v := range map[string][]float64{"FVAR": {4, 2.000001}, "FSTDEV": {4, 2.000001}, "OVAR": {4, 2.000001}} {
+		if x, ok := statOf(t, "VL1L2", name).Eval(v); ok {
+			t.Errorf("%s = %v", name, x)
+		}
+	}
+	if x, ok := statOf(t, "VL1L2", "BIAS").Eval([]float64{4, -1}); ok {
+		t.Errorf("BIAS = %v", x)
 	}
 }

@@ -106,7 +106,7 @@ func hasFlags(flags []float64, letters string) bool {
 // sumOfSizes adds up the sizes of the objects that the letters select. If cols has only flags and no size, it counts
 // the objects.
 func sumOfSizes(cols [][]float64, letters string) (sum float64) {
-	eachRow(cols, func(row []float64) {
+	eachRow(cols, func(_ int, row []float64) {
 		switch n := len(letters); {
 		case !hasFlags(row, letters):
 		case len(row) == n:
@@ -216,21 +216,18 @@ func differences(one, other *Stat, ids []string, cols [][]float64) (out []float6
 		}
 		return id[max(0, len(id)-3):]
 	}
-	observed, i := map[string][]float64{}, 0
-	eachRow(cols, func(row []float64) {
+	observed := map[string][]float64{}
+	eachRow(cols, func(i int, row []float64) {
 		if v, ok := other.Eval(row); ok {
 			observed[number(ids[i])] = append(observed[number(ids[i])], v)
 		}
-		i++
 	})
-	i = 0
-	eachRow(cols, func(row []float64) {
+	eachRow(cols, func(i int, row []float64) {
 		if v, ok := one.Eval(row); ok {
 			for _, o := range observed[number(ids[i])] {
 				out = append(out, v-o)
 			}
 		}
-		i++
 	})
 	return out
 }
@@ -238,10 +235,9 @@ func differences(one, other *Stat, ids []string, cols [][]float64) (out []float6
 // greatestInterest returns, for each object of the pairs of a case, the greatest interest of its pairs. kinds is F for
 // forecast objects, O for observed ones, FO for both.
 func greatestInterest(ids []string, cols [][]float64, letters, kinds string) []float64 {
-	greatest, i := map[string]float64{}, 0
-	eachRow(cols, func(row []float64) {
+	greatest := map[string]float64{}
+	eachRow(cols, func(i int, row []float64) {
 		f, o, _ := strings.Cut(ids[i], "_")
-		i++
 		v := row[len(letters)]
 		if !hasFlags(row, letters) || math.IsNaN(v) {
 			return
@@ -259,7 +255,7 @@ func greatestInterest(ids []string, cols [][]float64, letters, kinds string) []f
 // is the mean of both.
 func coverage(cols [][]float64, letters string) (float64, bool) {
 	n, area, grid := 0, 0.0, 0.0
-	eachRow(cols, func(row []float64) {
+	eachRow(cols, func(_ int, row []float64) {
 		if hasFlags(row, letters) && row[1] == 1 {
 			n, area, grid = n+1, area+row[3], row[4]
 		}

@@ -36,7 +36,7 @@ type bin struct{ center, yes, no float64 }
 // bin is one probability, thresh_i, as in VSDB's RELI (see eval). It skips bins without forecasts.
 func bins(v []float64) (b []bin) {
 	upper := 3 // the next threshold
-	if n := len(v); n > 3 && v[n-4] == 1 {
+	if last := len(v) - 1; last > 2 && v[last-3] == 1 {
 		upper = 0
 	}
 	for ; len(v) >= 4; v = v[3:] {
@@ -165,15 +165,8 @@ func (t squareTable) diagonal() (sum float64) {
 func gerrity(t squareTable) (score float64, ok bool) {
 	k := len(t.o)
 	a := make([]float64, max(k-1, 0))
-	for i := range k {
-		for r := range a {
-			if i > r {
-				a[r] += t.o[i]
-			}
-		}
-	}
-	for r, above := range a {
-		below := lists.Sum(slices.Values(t.o[:r+1]))
+	for r := range a {
+		below, above := lists.Sum(slices.Values(t.o[:r+1])), lists.Sum(slices.Values(t.o[r+1:]))
 		if below == 0 || above == 0 {
 			return 0, false
 		}

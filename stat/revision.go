@@ -22,12 +22,12 @@ type Revisions struct {
 // the correlation instead.
 func RevisionsOf(times [][]float64) Revisions {
 	known := slices.DeleteFunc(slices.Concat(times...), math.IsNaN)
-	r := Revisions{N: len(known), RunsProbability: fewRuns(slices.Clone(known)), Correlation: math.NaN()}
-	mean, _ := weightedMean(known, nil)
-	var square, product, pairs float64
-	for _, v := range known {
-		square += (v - mean) * (v - mean)
+	r := Revisions{N: len(known), RunsProbability: math.NaN(), Correlation: math.NaN()}
+	mean, sd := meanAndDeviation(known)
+	if sd == 0 {
+		return r
 	}
+	var product, pairs float64
 	for _, values := range times {
 		for i := 1; i < len(values); i++ {
 			if p := (values[i-1] - mean) * (values[i] - mean); !math.IsNaN(p) {
@@ -35,9 +35,10 @@ func RevisionsOf(times [][]float64) Revisions {
 			}
 		}
 	}
-	if pairs > 0 && square > 0 {
-		r.Correlation = product / (pairs + 1) / (square / float64(len(known)))
+	if n := float64(len(known)); pairs > 0 {
+		r.Correlation = product / (pairs + 1) / (sd * sd * (n - 1) / n)
 	}
+	r.RunsProbability = fewRuns(known)
 	return r
 }
 

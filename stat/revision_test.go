@@ -17,7 +17,7 @@ func TestRevisions(t *testing.T) {
 	if text := r.String(); text != "10 revisions, runs test p = 0.090, autocorrelation -0.08 (by chance within ±0.62)" {
 		t.Error(text)
 	}
-	gap := RevisionsOf([][]float64{{1, 2, -1, -2, math.NaN(), -3, 4, 5}, {}, {6, -1, 0.5}}) // a missing one parts as a valid time does
+	gap := RevisionsOf([][]float64{{1, 2, -1, -2, math.NaN(), -3, 4, 5}, {}, {6, -1, 0.5}}) // a missing value separates, like a new valid time
 	if gap != r {
 		t.Errorf("%+v, want %+v", gap, r)
 	}

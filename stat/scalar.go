@@ -107,19 +107,13 @@ func meanErrorSquared(v []float64) (float64, bool) { return (v[0] - v[1]) * (v[0
 
 // mse is the mean of (f−o)². Its terms are as large as f², and rounding of the partial sums can make it negative. It is
 // then undefined.
-func mse(fo, ff, oo float64) (float64, bool) {
-	m := ff + oo - 2*fo
-	return m, m >= 0
-}
+func mse(fo, ff, oo float64) (float64, bool) { return nonNegative(ff + oo - 2*fo) }
 
 // meanSquaredError takes fobar, ffbar, oobar.
 func meanSquaredError(v []float64) (float64, bool) { return mse(v[0], v[1], v[2]) }
 
 // rootMeanSquaredError takes fobar, ffbar, oobar.
-func rootMeanSquaredError(v []float64) (float64, bool) {
-	m, ok := mse(v[0], v[1], v[2])
-	return math.Sqrt(m), ok
-}
+func rootMeanSquaredError(v []float64) (float64, bool) { return root(v[1] + v[2] - 2*v[0]) }
 
 // biasCorrectedMSE takes scalarSums. A negative result becomes 0, as in METcalcpy.
 func biasCorrectedMSE(v []float64) (float64, bool) {
@@ -152,8 +146,7 @@ func sampleVariance(n, mean, squares float64) (float64, bool) {
 	if n <= 1 {
 		return 0, false
 	}
-	v := (squares - mean*mean) * n / (n - 1)
-	return v, v >= 0
+	return nonNegative((squares - mean*mean) * n / (n - 1))
 }
 
 // standardDeviation takes total, mean, mean of squares.

@@ -268,6 +268,11 @@ func TestRoundHalfUp(t *testing.T) {
 			t.Errorf("RoundHalfUp(%v) = %v, want %v", c[0], got, c[1])
 		}
 	}
+	for x, want := range map[float64]float64{-1.5: -1, -0.5: 0, 0.5: 1, 2.5: 3, -0.75: -1} {
+		if got := RoundHalfUp(x, 0); got != want {
+			t.Errorf("RoundHalfUp(%v, 0) = %v, want %v", x, got, want)
+		}
+	}
 }
 
 // TestTotals: the number of pairs is a statistic of every line type of sums, also by METviewer's name SL1L2_TOTAL, and

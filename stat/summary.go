@@ -11,7 +11,8 @@ import (
 // SummaryMethod computes one statistic from many records. The quoted names are METexpress's.
 type SummaryMethod uint8
 
-// The methods.
+// The methods. With Unweighted, a mean that is NA in one record is missing, also if the record has no pairs for it, as
+// DIR_ME with a total_dir of 0.
 const (
 	Overall             SummaryMethod = iota // aggregate by number of pairs, then compute: METviewer's agg_stat
 	Unweighted                               // aggregate with equal weights, then compute: "Overall statistic"
@@ -32,7 +33,7 @@ func Summarize(m SummaryMethod, s *Stat, t *record.LineType, cols [][]float64) (
 	}
 	if m == Overall || m == Unweighted {
 		a := p.newAggregate()
-		eachRow(cols, a.Add)
+		eachRow(cols, func(_ int, row []float64) { a.Add(row) })
 		value, ok = a.Eval(s)
 		return value, ok, nil
 	}
@@ -79,7 +80,7 @@ func PerRecord(s *Stat, t *record.LineType, cols [][]float64) (values []float64,
 func (p *plan) perRecord(s *Stat, cols [][]float64, f func(v, weight float64)) {
 	aggregate, needs := p.newAggregate(), p.neededSlots(s)
 	buffer := make([]float64, len(needs))
-	eachRow(cols, func(row []float64) {
+	eachRow(cols, func(_ int, row []float64) {
 		aggregate.Reset()
 		aggregate.Add(row)
 		v, ok := p.eval(s, needs, aggregate.sums, buffer[:0])
@@ -94,8 +95,8 @@ func (p *plan) perRecord(s *Stat, cols [][]float64, f func(v, weight float64)) {
 	})
 }
 
-// eachRow calls f with each row of cols, one per record. The row is valid until f returns.
-func eachRow(cols [][]float64, f func(row []float64)) {
+// eachRow calls f with the number and the columns of each record. The row is valid until f returns.
+func eachRow(cols [][]float64, f func(i int, row []float64)) {
 	if len(cols) == 0 {
 		return
 	}
@@ -104,7 +105,7 @@ func eachRow(cols [][]float64, f func(row []float64)) {
 		for k := range cols {
 			row[k] = cols[k][i]
 		}
-		f(row)
+		f(i, row)
 	}
 }
 

@@ -187,8 +187,11 @@ func div(a, b float64) (float64, bool) {
 	return 0, false
 }
 
-// root is √x, undefined and NaN for x < 0: rounding of the partial sums can make a variance or a mean
-// squared error slightly negative.
+// nonNegative is x, undefined for x < 0: rounding of the partial sums can make a variance or a mean squared error
+// slightly negative.
+func nonNegative(x float64) (float64, bool) { return x, x >= 0 }
+
+// root is √x, undefined and NaN where nonNegative is undefined.
 func root(x float64) (float64, bool) { return math.Sqrt(x), x >= 0 }
 
 // correlation is cov/√(var1·var2). It is undefined if a variance is not positive or if the result is beyond ±1. Because

@@ -397,7 +397,7 @@ func TestMergedAggregates(t *testing.T) {
 		p := newPlan(lt, len(cols), !equalWeights)
 		all, parts, empty := p.newAggregate(), []*Aggregate{p.newAggregate(), p.newAggregate()}, p.newAggregate()
 		i := 0
-		eachRow(cols, func(row []float64) {
+		eachRow(cols, func(_ int, row []float64) {
 			all.Add(row)
 			parts[i%2].Add(row)
 			i++

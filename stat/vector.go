@@ -111,15 +111,11 @@ func speedError(v []float64) (float64, bool) {
 	return math.Hypot(v[0], v[1]) - math.Hypot(v[2], v[3]), true
 }
 
-// rootMeanSquareBias takes uvffbar, uvoobar.
-func rootMeanSquareBias(v []float64) (float64, bool) {
-	f, fok := root(v[0])
-	o, ook := root(v[1])
-	return f - o, fok && ook
-}
+// rootMeanSquareBias takes uvffbar, uvoobar. It is NaN if one of them is negative.
+func rootMeanSquareBias(v []float64) (float64, bool) { return math.Sqrt(v[0]) - math.Sqrt(v[1]), true }
 
 // speedVariance takes the mean squared speed and the mean speed.
-func speedVariance(v []float64) (float64, bool) { return v[0] - v[1]*v[1], true }
+func speedVariance(v []float64) (float64, bool) { return nonNegative(v[0] - v[1]*v[1]) }
 
 // speedDeviation takes the mean squared speed and the mean speed.
 func speedDeviation(v []float64) (float64, bool) { return root(v[0] - v[1]*v[1]) }

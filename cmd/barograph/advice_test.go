@@ -118,14 +118,19 @@ func TestNamesOfRemovedRecords(t *testing.T) {
 	}
 }
 
-// TestAbsentBaseline: a model of --scorecard, or minus of a question, that has no record is a fault of the question.
+// TestAbsentBaseline: a model of --scorecard, or minus of a question, that has no record is a fault of the question, and the
+// error names that model.
 func TestAbsentBaseline(t *testing.T) {
 	data, dir := dayOfData(t), t.TempDir()
 	url := "sqlite:" + filepath.Join(dir, "a.db")
 	must(t, "load", data, "--engine", url)
 	for _, models := range []string{"GFS,Z", "Z,GFS"} {
 		status, _, stderr := barograph(t, "ask", url, "dieoff_sal1l2_hgt", "--scorecard", models, "--plot", filepath.Join(dir, "p.svg"))
-		if _, baseline, _ := strings.Cut(models, ","); status != fault.Usage || !strings.Contains(stderr, "baseline (minus or --scorecard) "+baseline+" is not known") {
+		want := "baseline (minus or --scorecard) Z is not known"
+		if models == "Z,GFS" {
+			want = "baseline (minus or --scorecard) GFS has no curve to compare with: model Z: no record"
+		}
+		if status != fault.Usage || !strings.Contains(stderr, want) {
 			t.Errorf("%s: status %d: %s", models, status, stderr)
 		}
 	}

@@ -158,7 +158,7 @@ y_label: error of the height (m)
 		{"stat", []string{yaml, "--stat", "ME"}, "", 0, []string{"ME of HGT at P500 over FULL, A, 2022-05-01 to 2022-05-03", "height · ME", "mean error"}, []string{"RMSE", "error of the height"}, []string{"ME,A,12,3,2"}},
 		{"two stats", []string{yaml, "--stat", "ME,MAE"}, "-MAE", 0, []string{"MAE of HGT at P500", "height · MAE"}, []string{"RMSE"}, []string{"ME,A,12,3,2", "MAE,A,12,3,NA"}},
 		{"bars", []string{yaml, "--picture", "bar"}, "", 0, []string{"Height at 500 hPa", "error of the height (m)"}, nil, []string{"RMSE,A,12,3,"}},
-		{"picture", []string{yaml, "--picture", "taylor"}, "", 0, []string{"Taylor diagram of HGT at P500 over FULL, A,"}, []string{"Height", "RMSE"}, []string{"FSTDEV/OSTDEV,A,"}},
+		{"picture", []string{yaml, "--picture", "taylor"}, "", 0, []string{"Taylor diagram of HGT at P500 over FULL, A,", "not drawn, because PR_CORR is undefined: A 12, A 24"}, []string{"Height", "RMSE"}, []string{"statistic,series,PR_CORR,n,"}}, // the observations have no spread
 		{"scorecard", []string{yaml, "--where", "fcst_var=TMP", "--scorecard", "A,B"}, "", 0, []string{"Scorecard of A against B"}, []string{"Height", "HGT"}, []string{"RMSE,DIFF(A TMP P500 FULL-B TMP P500 FULL),12,2,"}},
 		{"plot", []string{plot}, "", 0, []string{"Our title\n"}, nil, []string{"RMSE,A,12,3,", "RMSE,DIFF(A-B),12,2,"}},
 		{"another curve", []string{plot, "--where", "model=A"}, "", 4, []string{"RMSE of HGT at P500 over FULL, A,", "omitted: DIFF of curves, because the question no longer includes model B"}, []string{"Our title"}, []string{"RMSE,A,12,3,"}},

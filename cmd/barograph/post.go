@@ -25,15 +25,15 @@ func newPost(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "post --engine URL [FILES…]",
 		Short: "Time how fast engines store SHEF products: the tests of NOAA's 2006 report",
-		Long: `Post times posting SHEF products as the report of 14 April 2006 does (PostgreSQL 7.4.8 and Informix 9.3).
+		Long: `Post measures how fast an engine stores SHEF products. It repeats the tests of NOAA's report of 14 April 2006, which used
+PostgreSQL 7.4.8 and Informix 9.3.
 
-With FILES (SHEF files or folders) it posts them once, unchanged, into tables that stay. Without FILES it posts a synthetic
-feed ("barograph synth shef"), by default 10 products of 5,000 values. Designs: array96, array24 (a row per station,
-parameter and day), single (a row per value); "barograph shef post" posts into IHFS. Methods, slowest first: row-2006 (the
-report's algorithm, one commit per statement), row-2006-message (one transaction), procedure, prepared, multi-row, bulk;
-and service (what "barograph shef serve" runs). Post compares the tables with a reference that no database computed, and
-prints no figures where they differ. Tests:
-  once    the products as they are (default with FILES)
+With FILES (SHEF files or folders) it posts them once, as they are. Without FILES it posts a synthetic feed ("barograph synth
+shef"), by default 10 products of 5,000 values. Designs: array96, array24 (a row per station, parameter and day), single (a
+row per value). Methods, slowest first: row-2006 (the report's algorithm, one commit per statement), row-2006-message (one
+transaction), procedure, prepared, multi-row, bulk; and service (what "barograph shef serve" runs). Post compares the tables
+with a reference that no database computed, and prints no figures where they differ. Tests:
+  once    the products as they are, once (default with FILES)
   quiet   insert, then update: test 1 of the report (default without FILES)
   noise   the same during maintenance, a dump, a second client and a reader (its test 2)
   queue   a backlog (its test 3): --messages 55338 --mean 240.3
@@ -42,19 +42,21 @@ prints no figures where they differ. Tests:
   bloat   reposts without maintenance, then after it
 
 --report2006 TIME runs quiet, noise, queue, live (six days) and delete by row-2006 and service (or --method) on as many
-products as fit the time, at most 55,338, and prints the report's figures next to them. Post uses its own tables, in schema
-barograph_post (PostgreSQL) or database post (MariaDB). Every test except once empties its tables, which end in _test.`,
+products as fit the time, at most 55,338, and prints the report's figures next to them.
+
+Post uses tables of its own, in schema barograph_post (PostgreSQL) or database post (MariaDB). Their names end in _test. Each
+test empties them first. To store products for good, run "barograph shef post --schema barograph".`,
 		Example: `  barograph post --engine postgres://postgres@localhost:5432/postgres --test quiet,bloat
   barograph post --engine sqlite:post.db --design single --method prepared,multi-row
   barograph post --engine $URL --test queue --method bulk --batch 500 --messages 55338 --mean 240.3
   barograph post --engine $URL --test live --live-days 2 --speed-up 2000
   barograph post --engine $URL --report2006 20m`,
 		RunE: func(c *cobra.Command, args []string) (err error) {
-			if report2006 != 0 {
-				return e.report2006(c, p, report2006, &feed, out, args)
-			}
 			if err := checkFeed(c, args); err != nil {
 				return err
+			}
+			if report2006 != 0 {
+				return e.report2006(c, p, report2006, &feed, out, args)
 			}
 			var unread func() error
 			if p.Source, unread, err = e.postSource(c.Context(), args, now, &feed); err != nil {
@@ -66,7 +68,7 @@ barograph_post (PostgreSQL) or database post (MariaDB). Every test except once e
 	f := c.Flags()
 	f.StringVar(&p.URL, engineFlag, "", "URL of the engine (required)")
 	f.StringSliceVar(&p.Designs, "design", []string{string(posts.Array96), string(posts.Single)}, "designs")
-	f.StringSliceVar(&p.Methods, "method", nil, "methods (default: all of the engine, and service)")
+	f.StringSliceVar(&p.Methods, "method", nil, "methods (default: all of the engine; and service, except for FILES with another --policy)")
 	f.StringSliceVar(&p.Tests, "test", nil, "tests (default: once with FILES, else quiet)")
 	f.DurationVar(&report2006, "report2006", 0, "run all tests of the report in its order, on as many products as fit this time, e.g. 20m")
 	f.StringVar(&p.Policy, "policy", string(posts.Overwrite), "what to do with a value whose key exists already: the modes of shef_duplicate in IHFS")
@@ -78,11 +80,11 @@ barograph_post (PostgreSQL) or database post (MariaDB). Every test except once e
 	f.StringVar(&now, "now", "", "FILES: moment that decides years, e.g. 2024-07-03 (default: the present)")
 	f.StringVar(&p.Labs, "lab-dir", engine.LabDir(), "folder of \"lab up\"; the run records the settings of its servers")
 	feed.add(c)
-	f.Lookup("messages").Usage = "number of products (default: 10; with --mean: 55,338)"
-	f.Lookup("mean").Usage = "values per product (default: 5000; with --messages: 240.3)"
+	f.Lookup("messages").Usage = "number of products (default: 10; 55,338 if --mean is given)"
+	f.Lookup("mean").Usage = "values per product (default: 5000; 240.3 if --messages is given)"
 	e.completeEngines(c, "db")
 	required(c, engineFlag)
-	positive(c, "clients", "batch", "reposts")
+	positive(c, "clients", "batch", "report2006", "reposts")
 	formerly(c, "posters", "clients")
 	formerly(c, "together", "batch")
 	formerly(c, "rounds", "reposts")
@@ -115,14 +117,13 @@ const days2006 = 6
 
 // report2006 runs the tests of the report at a size that fits a time.
 func (e *env) report2006(c *cobra.Command, p *post.Posting, limit time.Duration, feed *feedFlags, out string, args []string) error {
-	for _, name := range []string{"test", "messages", "per-day", "live-days"} {
+	for _, name := range []string{"test", "messages", "per-day", "live-days", "speed-up"} {
 		if c.Flags().Changed(name) {
 			return fault.Misuse("--"+name, "cannot be combined with --report2006, which chooses it", "omit one of the two")
 		}
 	}
-	if limit < 0 || len(args) > 0 {
-		return fault.Misuse("--report2006", "needs a positive time and no files, because it posts a synthetic feed",
-			"write for example --report2006 20m")
+	if len(args) > 0 {
+		return fault.Misuse("--report2006", "cannot be combined with FILES, because it posts a synthetic feed", "omit one of the two")
 	}
 	makeSource := func(messages int) (post.Source, error) {
 		f := *feed

@@ -40,15 +40,16 @@ func TestPost(t *testing.T) {
 	}
 }
 
-// TestPostAsItIs: the tables contain the values of the user's file unchanged, whatever other tests
-// run. Values that could not be decoded are reported, and make the run incomplete.
+// TestPostAsItIs: after the test once, the tables contain the values of the user's file unchanged, whatever other tests
+// ran before. The names of all tables end in _test. Values that could not be decoded are reported, and make the run
+// incomplete.
 func TestPostAsItIs(t *testing.T) {
 	dir := t.TempDir()
 	file, url := filepath.Join(dir, "x.shef"), "sqlite:"+filepath.Join(dir, "x.db")
 	if err := os.WriteFile(file, []byte(".A AAA 20240102 Z DH06/HG 2.5/QR 1.25/HP ?\n.A BBB 20240102 Z DH06/HG M\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for _, tests := range []string{"once", "", "quiet,noise"} {
+	for _, tests := range []string{"once", "quiet,noise", ""} {
 		args := []string{"post", "--engine", url, "--design", "single,array24", "--method", "multi-row", "--out", filepath.Join(dir, "run"+tests), file}
 		if tests != "" {
 			args = append(args, "--test", tests)
@@ -64,15 +65,47 @@ func TestPostAsItIs(t *testing.T) {
 	}
 	defer db.Close()
 	for query, want := range map[string]string{
-		"SELECT group_concat(lid || value) FROM (SELECT * FROM pedrsep ORDER BY lid, value)": "AAA1.25,AAA2.5,BBB-9999.0",
-		"SELECT group_concat(lid || z0600) FROM (SELECT * FROM pocrsep ORDER BY lid, z0600)": "AAA1.25,AAA2.5,BBB-9999.0",
-		"SELECT count(*) FROM sqlite_master WHERE name IN ('pedrsep_test', 'pocrsep_test')":  "2",
-		"SELECT count(*) FROM location WHERE lid LIKE '%\\_' ESCAPE '\\'":                    "0",
+		"SELECT group_concat(lid || value) FROM (SELECT * FROM pedrsep_test ORDER BY lid, value)":                                      "AAA1.25,AAA2.5,BBB-9999.0",
+		"SELECT group_concat(lid || z0600) FROM (SELECT * FROM pocrsep_test ORDER BY lid, z0600)":                                      "AAA1.25,AAA2.5,BBB-9999.0",
+		"SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE '%\\_test' ESCAPE '\\'": "0",
 	} {
 		var got string
 		if err := db.QueryRowContext(t.Context(), query).Scan(&got); err != nil || got != want {
 			t.Errorf("%s: %q, want %q: %v", query, got, want, err)
 		}
+	}
+}
+
+// TestPostLeavesTheRiver: no test of post changes the tables that shef post and shef serve fill.
+func TestPostLeavesTheRiver(t *testing.T) {
+	for scheme, methods := range map[string]string{"sqlite": "multi-row,prepared,service", "postgres": "bulk,procedure,service"} {
+		t.Run(scheme, func(t *testing.T) {
+			dir := t.TempDir()
+			url := "sqlite:" + filepath.Join(dir, "river.db")
+			if scheme == "postgres" {
+				url = sharedPlace(t, scheme)
+			}
+			first := put(t, dir, "first.shef", ".A AAA 20240102 Z DH06/HG 2.5/QR 1.25\n.A BBB 20240102 Z DH0610/HG 7\n")
+			second := put(t, dir, "second.shef", ".A AAA 20240102 Z DH06/HG 3\n.A CCC 20240104 Z DH06/HG 4\n")
+			stored := func(design string) string {
+				return must(t, "shef", "export", "--engine", url, "--schema", "barograph", "--design", design, "--to", "csv")
+			}
+			before := map[string]string{}
+			for _, design := range []string{"single", "array24"} {
+				must(t, "shef", "post", "--engine", url, "--schema", "barograph", "--design", design, "--make", first)
+				if before[design] = stored(design); strings.Count(before[design], "\n") != 4 {
+					t.Fatalf("%s: want three values:\n%s", design, before[design])
+				}
+			}
+			args := []string{"post", "--engine", url, "--design", "single,array24", "--method", methods}
+			must(t, append(args, "--out", filepath.Join(dir, "once"), second)...)
+			must(t, append(args, "--out", filepath.Join(dir, "all"), "--reposts", "2", "--test", "once,quiet,noise,queue,live,delete,bloat", second)...)
+			for design, want := range before {
+				if got := stored(design); got != want {
+					t.Errorf("%s: after post the tables have\n%s\nwant\n%s", design, got, want)
+				}
+			}
+		})
 	}
 }
 
@@ -149,8 +182,8 @@ func TestPostReport2006(t *testing.T) {
 		}
 		at += i
 	}
-	for _, args := range [][]string{{"--report2006", "1m", "--test", "quiet"}, {"--report2006", "-1m"}, {"--report2006", "1m", dir}} {
-		if status, _, stderr := barograph(t, append([]string{"post", "--engine", url}, args...)...); status != 2 {
+	for _, args := range [][]string{{"--report2006", "1m", "--test", "quiet"}, {"--report2006", "-1m"}, {"--report2006", "1m", dir}, {"--report2006", "1m", "--speed-up", "100"}, {"--report2006", "1m", "--now", "2024-07-03"}, {"--report2006", "0s", dir}} {
+		if status, _, stderr := barograph(t, append([]string{"post", "--engine", url}, args...)...); status != 2 || !strings.HasPrefix(stderr, "barograph: "+args[len(args)-2]) && !strings.HasPrefix(stderr, "barograph: --report2006") {
 			t.Errorf("%q: status %d, %s", args, status, stderr)
 		}
 	}

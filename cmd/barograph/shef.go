@@ -301,12 +301,14 @@ type shefInput struct {
 	sites                             export.Sites
 }
 
+// nowUsage describes the flag --now, without its default.
+const nowUsage = "time from which missing years are inferred, e.g. 2024-07-03 or 2024-07-03T12:00:00Z"
+
 // flags adds the flags. A command with a flag --to of its own must define it first (see untilFlag).
 func (s *shefInput) flags(c *cobra.Command) {
 	f := c.Flags()
 	untilFlag(c, &s.to, "latest time of observation to keep")
-	f.StringVar(&s.now, "now", "", "time from which missing years are inferred, e.g. 2024-07-03 or 2024-07-03T12:00:00Z "+
-		"(default: now; for post and serve the time of the file)")
+	f.StringVar(&s.now, "now", "", nowUsage+" (default: now)")
 	f.StringSliceVar(&s.filter.Stations, "station", nil, "patterns of stations to keep, e.g. LCH*,!LCHX1")
 	f.StringSliceVar(&s.filter.Elements, "pe", nil, "patterns of physical elements to keep, e.g. HG,P?")
 	f.StringSliceVar(&s.filter.Sources, "ts", nil, "patterns of types and sources to keep, e.g. R?,!RZ")

@@ -268,7 +268,7 @@ func newShefExport(e *env) *cobra.Command {
 		Long: `Export writes the values of a river database as CSV, JSON (one object per line) or Parquet.
 
 The database is IHFS, whose values become those of SHEF again (discharge in thousands, pairs as one number, letters for
-durations and probabilities), or, with --schema barograph, the tables of "barograph post". The file appears when it is
+durations and probabilities), or, with --schema barograph, Barograph's own tables. The file appears when it is
 complete. "barograph shef decode --format" writes the values of SHEF files.`,
 		Example: `  barograph shef export --to csv --engine postgres://awips@dx1:5432/hd_ob8krf --station LKCL1 --since 2026-11-20
   barograph shef export --to parquet --out river.parquet --engine sqlite:river.db --schema barograph`,

@@ -62,7 +62,7 @@ func riverSchemas() []string { return []string{"ihfs", "barograph"} }
 func (p *riverFlags) databaseFlags(c *cobra.Command, what string) {
 	f := c.Flags()
 	f.StringVar(&p.url, engineFlag, "", "URL of the database "+what+", e.g. postgres://awips@dx1:5432/hd_ob8krf")
-	f.StringVar(&p.schema, "schema", "ihfs", "ihfs: the tables of the Weather Service, which must exist; or barograph: those of \"barograph post\"")
+	f.StringVar(&p.schema, "schema", "ihfs", "ihfs: the tables of the Weather Service, which must exist; or barograph: tables of Barograph's own")
 	f.StringVar(&p.design, "design", string(posts.Single), "with --schema barograph: rows of 96 or 24 values, or of one: "+join(posts.Designs()))
 	p.env.completeEngines(c, "db")
 	complete(c, "schema", riverSchemas)
@@ -82,6 +82,7 @@ func (p *riverFlags) flags(c *cobra.Command) {
 	seldom(c, "archive-data", "policy")
 	complete(c, "policy", func() []string { return toStrings(posts.Policies()) })
 	p.input.flags(c)
+	f.Lookup("now").Usage = nowUsage + " (default: the time of the file)"
 }
 
 func newShefPost(e *env) *cobra.Command {
@@ -155,7 +156,7 @@ func (p *riverFlags) tokens(policyNamed bool) (river.Tokens, error) {
 	return t, nil
 }
 
-// openOwn opens the tables of "barograph post". It connects again after a connection was lost.
+// openOwn opens Barograph's own tables. It connects again after a connection was lost.
 func (p *riverFlags) openOwn(ctx context.Context, policy posts.Policy) (river.Poster, error) {
 	d, u, err := p.env.engines.Parse(p.url)
 	if err == nil && len(posts.Methods(d)) == 0 {
@@ -293,13 +294,14 @@ func newShefServe(e *env) *cobra.Command {
 
 It reads a file when the file has not changed for --settle; renaming a complete file into the folder is always safe. It
 moves posted files to DIR/done/YYYYMMDD and failed ones to DIR/failed with the reason, ignores hidden files, *.tmp and
-*.part, and skips a product that it posted unchanged in the last four hours. Products wait in the folder while the database is
-unreachable, full, or lacks a table or column. With the argument - serve first writes standard input (from pqact's PIPE) into
-the folder, product by product, so that the pipe never waits for the database. At the end of the input, serve posts what
-is left in the folder and exits.
+*.part, and skips a product whose text it posted already in the last four hours. Products wait in the folder while the
+database is unreachable or full, or lacks a column or a basic table. With "-" as its argument, serve also reads standard input
+(pqact's PIPE). It writes each product into the folder before it reads the next, so the pipe never waits for the database.
+At the end of the input, serve posts what is left in the folder and exits.
 
-SIGHUP reloads stations, filters, limits and tokens except shef_storetext; every twelve hours serve reloads all but the tokens. Standard output has one
-line of JSON per product. --metrics serves Prometheus metrics at /metrics.`,
+SIGHUP reloads stations, filters, limits and tokens. If shef_storetext has changed, SIGHUP reloads nothing: restart the
+service. Every twelve hours serve reloads stations, filters and limits by itself. Standard output has one line of JSON per
+product. --metrics serves Prometheus metrics at /metrics.`,
 		Example: `  barograph shef serve --spool /data/shef --engine postgres://awips@dx1:5432/hd_ob8krf --metrics 127.0.0.1:9464
   barograph shef serve - --spool /data/shef --engine $URL --schema barograph --make`,
 		Args: cobra.MaximumNArgs(1),

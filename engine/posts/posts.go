@@ -211,7 +211,7 @@ type Tables struct {
 	Design Design
 	Policy Policy // "" = Overwrite
 	Make   bool
-	Tests  bool // tables for tests, which change values; their names end with _test
+	Tests  bool // the tables that the study post empties and fills; their names end with _test
 }
 
 // Store is an open set of tables. Its functions are safe for concurrent use. If Size, Log

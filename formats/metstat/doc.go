@@ -14,9 +14,11 @@
 // this assumption.
 //
 // Columns to the right of LINE_TYPE are identified by position (record.Types), as in MET and
-// METviewer. The reader uses their names, which _TYPE.txt files contain, only if a line has more
-// columns than its type and the header line names all columns. If the type's columns come first, the
-// reader omits the others and counts them in Batch.OmittedColumns. Older versions of MET
+// METviewer. The reader uses the names in the header line, which _TYPE.txt files have, in two cases,
+// if they include all columns of the type. If they are in another order, the names decide which
+// value belongs to which column; for a type with repeating columns, the line is quarantined. If a
+// line has further columns and all are named, the reader omits the further ones and counts them in
+// Batch.OmittedColumns, except for TCDIAG. Older versions of MET
 // wrote fewer columns. The reader accepts a line with the number of columns that its version or a
 // later one wrote (see lengths.go); the other columns are missing. Any other number means a
 // truncated line or a later version, and the line is quarantined.
@@ -29,14 +31,15 @@
 //     from 0 to 2^53-1, probabilities are from 0 to 1, sums are finite. The reader quarantines a
 //     line with a value that violates its rule, and a line with nan or inf, which are not valid
 //     counts, means or scores.
-//   - FCST_LEAD and OBS_LEAD are [-][H…]HHMMSS: 1080000 is 108 hours; NA is 0. A lead is at most
-//     99,999 hours long; that of an observation is not negative.
+//   - FCST_LEAD and OBS_LEAD are [-][H…]HHMMSS: 1080000 is 108 hours; NA is 0. A lead of one to four
+//     digits is in hours, as MET reads it; one of five digits is ambiguous and refused. A lead is at
+//     most 99,999 hours long; that of an observation is not negative.
 //   - Times are YYYYMMDD_HHMMSS in the years 1678 to 2261, which every engine stores exactly
 //     (record.FirstYear). The same applies to the initialization time, valid time minus lead. The
 //     reader quarantines a line with another time, or with NA for one.
 //   - ALPHA is stored as text in its shortest form, 0.05000 as "0.05"; -9999 is stored as NA.
-//   - EC_VALUE, which MET writes since 11.0, is 1/(number of categories) if it is missing:
-//     METdbLoad's rule, 0.5 for CTC and CTS.
+//   - EC_VALUE, which MET writes since 11.0 (for MCTC and MCTS since 10.1), is 1/(number of
+//     categories) if it is missing: METdbLoad's rule, 0.5 for CTC and CTS.
 //
 // # Quarantine
 //
@@ -52,7 +55,8 @@
 // thresholds, FCST_RAD is INTERP_PNTS, AMODEL is MODEL, BMODEL is OBTYPE, BASIN is VX_MASK. Fields
 // that a STAT line does not have precede the line type's own columns. Columns of MODE and MTD are
 // identified by their names, intensity_nn as the one after INTENSITY_90; those of TC-Pairs after
-// LINE_TYPE by position. If OBS_VALID is NA, it is FCST_VALID. If LEAD is NA, it is VALID minus INIT. A line
+// LINE_TYPE by position. If OBS_VALID is NA, it is FCST_VALID, and vice versa; the initialization time follows from
+// it. If LEAD is NA, it is VALID minus INIT. A line
 // with contradicting INIT, LEAD and VALID is quarantined. fcst_flag, simple_flag and matched_flag
 // are METviewer's. If the 2D lines of MTD all have one valid time, METdbLoad's REV_ lines follow
 // them: the change of each line from the previous one. For these, the reader keeps all 2D lines
@@ -60,9 +64,9 @@
 //
 // # Identity of a record
 //
-// Header, lead, times and the key columns of the type (record.Column.Key) are a record's identity.
-// In one known case MET itself writes several lines with one identity and different values: means
-// over climatology bins, vx_mask …_BIN_MEAN, whose OBS_THRESH is NA for each of several thresholds.
-// The reader returns all of them; an archive stores the last one and counts the others as
-// conflicts.
+// Header, lead, times and the identity columns of the type (record.Column.InIdentity) are a record's
+// identity. In one known case MET itself writes several lines with one identity and different values:
+// means over climatology bins, vx_mask …_BIN_MEAN, whose OBS_THRESH is NA for each of several
+// thresholds. The reader returns all of them. An archive keeps the first one and reports the others as
+// conflicts, unless --on-conflict says otherwise.
 package metstat

@@ -67,10 +67,14 @@ type layout struct {
 	orders []columnOrder // of the line types below a header line with names; a cache
 }
 
-// columnOrder is the order in which a header line names the columns of a line type.
+// columnOrder describes how a header line names the columns of lines of one type and version.
 type columnOrder struct {
 	lineType *record.LineType
-	from     []int // see layout.order
+	version  version
+	columns  int      // how many columns of the type are named; 0 = the names are those of another type or version
+	repeats  int      // the number of names between those before and after the repeating columns
+	from     []int    // nil = MET's order; else, for each place in MET's order, the index of its name
+	names    []string // in MET's order, those of further columns last
 }
 
 // statLayout reads the words of a header line.
@@ -109,78 +113,86 @@ func toStrings(words [][]byte) []string {
 	return lists.Map(words, func(w []byte) string { return string(w) })
 }
 
-// order returns, for each column of type t, its place among the names of the header line. It returns
-// nil if the columns are in MET's order, or if the header line does not name all of them. The place
-// of a value then identifies its column, as in lines of another type that were appended without
-// their header line.
-func (l *layout) order(t *record.LineType) (from []int) {
-	if i := slices.IndexFunc(l.orders, func(o columnOrder) bool { return o.lineType == t }); i >= 0 {
-		return l.orders[i].from
+// order returns how the header line names the columns of lines of type t and of the version in tok. If it does not name
+// all of them, the reader identifies columns by position. This is normal: the header line may be that of another type.
+func (l *layout) order(t *record.LineType, tok []byte) *columnOrder {
+	v := versionOf(tok)
+	if i := slices.IndexFunc(l.orders, func(o columnOrder) bool { return o.lineType == t && o.version == v }); i >= 0 {
+		return &l.orders[i]
 	}
-	for _, c := range t.Columns {
-		i := slices.IndexFunc(l.names, func(name string) bool { return strings.EqualFold(c.Name, name) })
-		if i < 0 || slices.Contains(from, i) || t.Group != nil {
-			from = nil
+	o, from, inOrder := columnOrder{lineType: t, version: v, names: l.names}, []int{}, true
+	for k, c := range t.Columns {
+		i := l.indexOf(t, c.Name)
+		if i < 0 || slices.Contains(from, i) {
 			break
 		}
-		from = append(from, i)
+		if k == t.ColumnsBeforeGroup {
+			o.repeats = i - k
+		}
+		from, inOrder = append(from, i), inOrder && i == k+o.repeats
 	}
-	if slices.IsSorted(from) {
-		from = nil
-	}
-	l.orders = append(l.orders, columnOrder{t, from})
-	return from
-}
-
-// reorder moves the tokens of a line's own columns, from token first on, to MET's order.
-func (r *Reader) reorder(t *record.LineType, first int) string {
-	if r.layout.names == nil {
-		return ""
-	}
-	from, own := r.layout.order(t), r.tok[first:]
-	if from == nil {
-		return ""
-	}
-	if len(own) != len(from) {
-		return fmt.Sprintf("the preceding header line names the %d columns of %s in another order than MET, but the line has %d",
-			len(from), t.Name, len(own))
-	}
-	r.named = append(r.named[:0], own...)
-	for k, i := range from {
-		own[k] = r.named[i]
-	}
-	return ""
-}
-
-// knownColumns returns how many of all columns of a line belong to type t, with n repeating ones.
-// This is less than all only if the header line names all columns and further ones follow, as in
-// the files of GSI diagnostics.
-func (l *layout) knownColumns(t *record.LineType, all, n int, version []byte) int {
-	if all-n <= len(t.Columns) || all != len(l.names) {
-		return all
-	}
-	for i, name := range l.names[t.ColumnsBeforeGroup : t.ColumnsBeforeGroup+n] {
-		field := strings.TrimSuffix(t.Group.Fields[i%len(t.Group.Fields)], "i") // RANK_1 is a rank_i
-		if !strings.HasPrefix(strings.ToLower(name), field) {
-			return all
+	if badLength(t, len(from), tok) == "" {
+		o.columns = len(from)
+		if !inOrder {
+			further := func(i int) bool { return !slices.Contains(from, i) }
+			o.from = append(from, lists.Filter(lists.Indices(len(l.names)), further)...)
+			o.names = lists.Map(o.from, func(i int) string { return l.names[i] })
 		}
 	}
-	names := slices.Concat(l.names[:t.ColumnsBeforeGroup], l.names[t.ColumnsBeforeGroup+n:])
-	k := 0
-	for k < len(t.Columns) && isNamed(t.Columns[k].Name, names[k]) {
-		k++
-	}
-	if badLength(t, k, version) != "" {
-		return all
-	}
-	return k + n
+	l.orders = append(l.orders, o)
+	return &l.orders[len(l.orders)-1]
 }
 
-// isNamed reports whether MET's name of a column corresponds to the table's. Some of the table's
-// names have a prefix or a suffix: INDEX is mp_index and index_pair, CLIMO_MEAN was obs_climo_mean.
-func isNamed(column, name string) bool {
-	name = strings.ToLower(name)
-	return column == name || strings.HasSuffix(column, "_"+name) || strings.HasPrefix(column, name+"_")
+// indexOf returns the index of a column's name in the header line; −1 = none. Some names of the table have a prefix or a
+// suffix: INDEX is mp_index and index_pair, CLIMO_MEAN was obs_climo_mean.
+func (l *layout) indexOf(t *record.LineType, column string) int {
+	if i := slices.IndexFunc(l.names, func(name string) bool { return strings.EqualFold(column, name) }); i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(l.names, func(name string) bool {
+		name = strings.ToLower(name)
+		_, isOther := t.Column(name)
+		return !isOther && (strings.HasSuffix(column, "_"+name) || strings.HasPrefix(column, name+"_"))
+	})
+}
+
+// reorder moves the tokens of a line's own columns, from token first on, to MET's order. It returns nil if the header
+// line does not name columns.
+func (r *Reader) reorder(t *record.LineType, first int) (o *columnOrder, reason string) {
+	if r.layout.names == nil {
+		return nil, ""
+	}
+	o, own := r.layout.order(t, r.token(0)), r.tok[first:]
+	switch {
+	case o.from == nil:
+	case t.Group != nil:
+		reason = fmt.Sprintf("the preceding header line names the columns of %s, some of which repeat, in another order than MET",
+			t.Name)
+	case len(own) != len(o.from):
+		const format = "the preceding header line names %d columns, those of %s in another order than MET, but the line has %d"
+		reason = fmt.Sprintf(format, len(o.from), t.Name, len(own))
+	default:
+		r.named = append(r.named[:0], own...)
+		for k, i := range o.from {
+			own[k] = r.named[i]
+		}
+	}
+	return o, reason
+}
+
+// knownColumns returns how many columns of a line the reader stores. all is the number of columns after LINE_TYPE, and n
+// of them repeat. The result is all, except below a header line that names exactly all columns: then further columns,
+// such as those of GSI diagnostics, are not counted.
+func (o *columnOrder) knownColumns(all, n int) int {
+	if o == nil || o.columns == 0 || all != len(o.names) {
+		return all
+	}
+	first := min(o.lineType.ColumnsBeforeGroup, o.columns)
+	isFixed := func(name string) bool { return name[len(name)-1]-'0' > 9 } // those that repeat are RANK_1, F1_O1
+	if o.columns > first && o.repeats != n || slices.ContainsFunc(o.names[first:first+n], isFixed) {
+		return all
+	}
+	return o.columns + n
 }
 
 // assumedLayout is the layout of MET since V8.1, for a file without a header line.

@@ -64,9 +64,8 @@ func newOpenBatch(lt *record.LineType) *openBatch {
 		p.ecValue = c.Slot
 	}
 	if lt.Group != nil {
-		if c, ok := lt.Column(lt.Group.Count); ok {
-			p.groupCount = c.Slot
-		}
+		c, _ := lt.Column(lt.Group.Count)
+		p.groupCount = c.Slot
 	}
 	return p
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -213,7 +212,6 @@ func TestValues(t *testing.T) {
 		{"V10.1 CTC 10 1 2 3 4", "ec_value", 0.5},
 		{"CTC 10 1 2 3 4 NA", "ec_value", 0.5},
 		{"CTC 10 1 2 3 4 0.25", "ec_value", 0.25},
-		{"CTC 10.5 1.5 2 3 4 0.25", "", 0},
 		{"CTC 10 1.5 2 3 4 0.25", "fy_oy", 1.5},
 		{"V10.0 MCTC 10 2 1 2 3 4", "ec_value", 0.5},
 		{"V10.0 MCTC 18 4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1", "ec_value", 0.25},
@@ -221,9 +219,6 @@ func TestValues(t *testing.T) {
 		{"V10.0 MCTS 18 4 1 1 1 1 1 1 1 1 1 1 1 1 1 1", "ec_value", 0.25},
 	} {
 		t.Run(c.tail, func(t *testing.T) {
-			if c.column == "" {
-				return
-			}
 			got := num(t, one(t, head24+lineOf(c.tail)), c.column)
 			if got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
 				t.Errorf("%s = %v, want %v", c.column, got, c.want)
@@ -403,6 +398,13 @@ func TestTimes(t *testing.T) {
 		{"1200000", 432000, true},
 		{"-030015", -10815, true},
 		{"0", 0, true},
+		{"24", 86400, true}, // hours, as MET reads few digits
+		{"384", 1382400, true},
+		{"1200", 4320000, true},
+		{"9999", 35996400, true},
+		{"60000", 0, false}, // 60,000 hours or 06:00:00
+		{"-6", -21600, true},
+		{"-9999", 0, true}, // missing
 		{"003059", 1859, true},
 		{"006000", 0, false},
 		{"000060", 0, false},
@@ -502,74 +504,6 @@ func TestRepeatedHeaders(t *testing.T) {
 	}
 	if len(keys) != want {
 		t.Errorf("%d identities of %d lines", len(keys), want)
-	}
-}
-
-// GSI's diagnostics have MPR lines with further columns, all named.
-func TestFurtherNamedColumns(t *testing.T) {
-	const mpr = " TOTAL INDEX OBS_SID OBS_LAT OBS_LON OBS_LVL OBS_ELV FCST OBS OBS_QC "
-	head := strings.TrimSpace(head24) + mpr
-	for _, c := range []struct{ name, head, tail, left string }{
-		{"as MET 12 has it", head + "OBS_CLIMO_MEAN OBS_CLIMO_STDEV OBS_CLIMO_CDF FCST_CLIMO_MEAN FCST_CLIMO_STDEV OBS_PRS QC_WGHT", "MPR 1 0 X 2 3 4 5 6 7 2 NA NA NA NA NA 8 nine", "OBS_PRS QC_WGHT"},
-		{"as MET 11 has it", head + "CLIMO_MEAN CLIMO_STDEV CLIMO_CDF OBS_PRS A B C", "V11.0 MPR 1 0 X 2 3 4 5 6 7 2 NA NA NA 8 word word word", "OBS_PRS A B C"},
-		{"twin", head + "OBS_CLIMO_MEAN OBS_CLIMO_STDEV OBS_CLIMO_CDF FCST_CLIMO_MEAN FCST_CLIMO_STDEV", "MPR 1 0 X 2 3 4 5 6 7 2 NA NA NA NA NA", ""},
-		{"not named", head24, "MPR 1 0 X 2 3 4 5 6 7 2 NA NA NA NA NA 8", "-"},
-		{"more than named", head + "A B C D E F", "MPR 1 0 X 2 3 4 5 6 7 2 NA NA NA NA NA 8 9", "-"},
-		{"others before the known", strings.TrimSpace(head24) + " A" + mpr + "B C D E F", "MPR 1 1 0 X 2 3 4 5 6 7 2 NA NA NA NA", "-"},
-	} {
-		b := readAll(t, strings.TrimSpace(c.head)+"\n"+lineOf(c.tail), 0)[0]
-		if stored := c.left != "-"; stored != (b.Len() == 1) || stored && c.left != "" != (b.OmittedColumns[c.left] == 1) {
-			t.Errorf("%s: %d stored, left out %v, rejects %v", c.name, b.Len(), b.OmittedColumns, b.Rejects)
-		} else if stored && (num(t, b, "obs") != 7 || num(t, b, "obs_lon") != 3) {
-			t.Errorf("%s: %v", c.name, b.Num)
-		}
-	}
-}
-
-// A header line that names the columns of its lines names further ones of any line type.
-func TestFurtherNamedColumnsOfEveryType(t *testing.T) {
-	for _, lt := range record.Types() {
-		if lt.Name == vsdbOnly {
-			continue
-		}
-		b := random(lt, 1, 4)
-		names := make([]string, 0, len(lt.Columns))
-		for _, c := range lt.Columns {
-			names = append(names, strings.ToUpper(c.Name))
-		}
-		if lt.Group != nil {
-			group := []string{}
-			for i := range b.Repeats(0) {
-				k := len(lt.Group.Fields)
-				group = append(group, fmt.Sprint(strings.ToUpper(strings.TrimSuffix(lt.Group.Fields[i%k], "i")), i/k+1))
-			}
-			names = slices.Concat(names[:lt.ColumnsBeforeGroup], group, names[lt.ColumnsBeforeGroup:])
-		}
-		line := strings.TrimSpace(string(AppendLine(nil, b, 0)))
-		head := strings.TrimSpace(head24) + " " + strings.Join(names, " ")
-		var want, got record.Hasher
-		want.SetBatch(b)
-		for _, c := range []struct{ name, head, line, left string }{
-			{"none", head, line, ""},
-			{"two", head + " N_USE WORD", line + " 1 cloudy", "N_USE WORD"},
-		} {
-			r := one(t, c.head+"\n"+c.line+"\n")
-			got.SetBatch(r)
-			if got.Digest(0) != want.Digest(0) || c.left != "" && r.OmittedColumns[c.left] != 1 || c.left == "" && len(r.OmittedColumns) > 0 {
-				t.Errorf("%s, %s: left out %v", lt.Name, c.name, r.OmittedColumns)
-			}
-		}
-		if lt.Group == nil || len(lt.Columns) == lt.ColumnsBeforeGroup {
-			continue
-		}
-		// The count is larger by one than the header line's: the reader cannot know which columns are further ones.
-		tok := strings.Fields(line)
-		at := len(commonColumns) + slices.IndexFunc(lt.Columns, func(c record.Column) bool { return c.Name == lt.Group.Count })
-		n, _ := strconv.Atoi(tok[at])
-		tok[at] = strconv.Itoa(n + 1)
-		if r := readAll(t, head+" N_USE WORD\n"+strings.Join(tok, " ")+" 1 1\n", 0); r[0].Len() != 0 {
-			t.Errorf("%s: a line with more repeating columns than are named is stored", lt.Name)
-		}
 	}
 }
 

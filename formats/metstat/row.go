@@ -82,11 +82,10 @@ func (r *Reader) readLineType() (*openBatch, string) {
 			len(r.tok), at+1, shorten(r.token(len(r.tok)-1)))
 	}
 	name := r.token(r.layout.lineType)
-	p := r.openBatchOf(name)
-	if p == nil {
-		return nil, fmt.Sprintf("unknown line type %q", shorten(name))
+	if p := r.openBatchOf(name); p != nil {
+		return p, ""
 	}
-	return p, ""
+	return nil, fmt.Sprintf("unknown line type %q", shorten(name))
 }
 
 // readValues reads times and columns into r.row.
@@ -96,13 +95,14 @@ func (r *Reader) readValues(p *openBatch) string {
 	}
 	lt := p.lt
 	first := r.layout.lineType + 1
-	if reason := r.reorder(lt, first); reason != "" {
+	order, reason := r.reorder(lt, first)
+	if reason != "" {
 		return reason
 	}
 	all := len(r.tok) - first
-	known := all
+	known := all // the columns of the line that the reader stores
 	if lt.Group == nil {
-		known = r.layout.knownColumns(lt, all, 0, r.token(0))
+		known = order.knownColumns(all, 0)
 	}
 	leading := min(known, lt.ColumnsBeforeGroup)
 	r.row.num, r.row.text, r.row.group = r.row.num[:0], r.row.text[:0], r.row.group[:0]
@@ -123,10 +123,10 @@ func (r *Reader) readValues(p *openBatch) string {
 			return reason
 		}
 		repeats = n
-		known = r.layout.knownColumns(lt, all, n, r.token(0))
+		known = order.knownColumns(all, n)
 	}
 	if r.row.omitted = r.layout.omitted; known < all {
-		r.row.omitted = strings.Join(r.layout.names[known:], " ")
+		r.row.omitted = strings.Join(order.names[known:], " ")
 	}
 	fixed := known - repeats
 	if reason := badLength(lt, fixed, r.token(0)); reason != "" {
@@ -144,10 +144,10 @@ func (r *Reader) readTimes() string {
 	at := r.layout.lead
 	var ok bool
 	if r.row.lead, ok = parseLead(r.token(at)); !ok {
-		return r.badTime(0, "a lead", "[-][H…]HHMMSS")
+		return r.badTime(0, "a lead", "[-]H…[MMSS]")
 	}
 	if r.row.obsLead, ok = parseLead(r.token(at + 3)); !ok || r.row.obsLead < 0 {
-		return r.badTime(3, "a lead of an observation", "[H…]HHMMSS")
+		return r.badTime(3, "a lead of an observation", "H…[MMSS]")
 	}
 	for i, into := range [timeColumns]*int64{1: &r.row.valid, 2: &r.row.validEnd, 4: &r.row.obsBeg, 5: &r.row.obsEnd} {
 		if into == nil {
@@ -189,11 +189,8 @@ func (r *Reader) readColumns(cols []record.Column, at int) string {
 			continue
 		}
 		f, ok := parseValue(tok)
-		if !ok {
-			return notNumber(c.Name, tok)
-		}
-		if !c.Rule.Accepts(f) {
-			return c.Rule.Violation(c.Name, strconv.Quote(string(shorten(tok))))
+		if !ok || !c.Rule.Accepts(f) {
+			return badValue(c.Rule, c.Name, tok, ok)
 		}
 		r.row.num = append(r.row.num, f)
 	}
@@ -212,10 +209,14 @@ func parseValue(tok []byte) (float64, bool) {
 	return f, ok
 }
 
-func notNumber(column string, tok []byte) string {
+// badValue returns the problem of a value that is no number or that its rule does not accept.
+func badValue(rule *record.Rule, column string, tok []byte, isNumber bool) string {
 	switch strings.ToLower(strings.TrimLeft(string(tok), "+-")) {
 	case "inf", "infinity", "nan":
 		return fmt.Sprintf("column %s: %q is not a finite number (NA is a missing one)", column, tok)
+	}
+	if isNumber {
+		return rule.Violation(column, strconv.Quote(string(shorten(tok))))
 	}
 	return fmt.Sprintf("column %s: %q is not a number", column, shorten(tok))
 }
@@ -228,10 +229,7 @@ func (r *Reader) countRepeats(p *openBatch, rest int) (int, string) {
 	if math.IsNaN(count) {
 		return 0, ""
 	}
-	need := math.MaxInt
-	if count <= float64(len(r.line)) { // the line cannot have more groups than bytes
-		need = g.Len(int(count))
-	}
+	need := g.Len(int(min(count, float64(len(r.line))))) // the line cannot have more groups than bytes
 	if need > rest {
 		return 0, fmt.Sprintf("the line is truncated: %s is %v, but only %d values follow", g.Count, count, rest)
 	}
@@ -245,11 +243,7 @@ func (r *Reader) readGroup(g *record.Group, at, n int) string {
 		tok := r.token(at + i)
 		f, ok := parseValue(tok)
 		if !ok || !g.Rules[k].Accepts(f) {
-			name := fmt.Sprintf("%s[%d]", g.Fields[k], i/len(g.Fields)+1)
-			if !ok {
-				return notNumber(name, tok)
-			}
-			return g.Rules[k].Violation(name, strconv.Quote(string(shorten(tok))))
+			return badValue(g.Rules[k], fmt.Sprintf("%s[%d]", g.Fields[k], i/len(g.Fields)+1), tok, ok)
 		}
 		r.row.group = append(r.row.group, f)
 		if k++; k == len(g.Fields) {

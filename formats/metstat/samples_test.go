@@ -143,7 +143,7 @@ func (s *tally) print(w *strings.Builder, name string, files int) {
 //
 // One exception is MET's own: for the means over climatology bins, mask …_BIN_MEAN, it writes several
 // lines with the same header, OBS_THRESH NA, for different thresholds. Only their values differ. An
-// archive keeps the last one.
+// archive keeps the first one, unless --on-conflict says otherwise.
 func TestRealFiles(t *testing.T) {
 	root := filepath.Join(dataDir(t), "met", "stat")
 	var out strings.Builder

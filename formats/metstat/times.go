@@ -6,27 +6,29 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// parseLead reads [-][H…]HHMMSS as seconds; NA is 0. A lead has at most nine digits: 99,999 hours.
+// isMissingLead reports whether a lead is missing.
+func isMissingLead(tok []byte) bool { return string(tok) == record.NA || string(tok) == "-9999" }
+
+// parseLead reads a lead as seconds, as MET does (time_strings.cc, timestring_to_sec): six to nine digits are
+// [H…]HHMMSS, one to four are hours. Five are refused: 60000 is 60,000 hours in MET, and in METdbLoad 06:00:00 whose
+// leading zero was lost. A missing lead is 0, as in METdbLoad.
 func parseLead(tok []byte) (int32, bool) {
-	if string(tok) == "NA" {
+	if isMissingLead(tok) {
 		return 0, true
 	}
 	sign := int32(1)
 	if len(tok) > 0 && tok[0] == '-' {
 		sign, tok = -1, tok[1:]
 	}
-	if len(tok) < 1 || len(tok) > 9 {
+	n, ok := digits(tok)
+	if !ok || len(tok) < 1 || len(tok) == 5 || len(tok) > 9 {
 		return 0, false
 	}
-	n := int32(0)
-	for _, c := range tok {
-		if c-'0' > 9 {
-			return 0, false
-		}
-		n = n*10 + int32(c-'0')
+	if len(tok) <= 4 {
+		n *= 10000
 	}
 	h, m, s := n/10000, n/100%100, n%100
-	return sign * (h*3600 + m*60 + s), m < 60 && s < 60
+	return sign * int32(h*3600+m*60+s), m < 60 && s < 60 //nolint:gosec // at most 99,999 hours
 }
 
 const timeLength = len("YYYYMMDD_HHMMSS")

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -37,8 +38,8 @@ type Answer struct {
 	Vectors []Vector // by column
 	Rows    int
 
-	// only in a reference: rows [from, to) have the same identity, so an engine may return them in any
-	// order
+	// Only in a reference: rows [from, to) have the same identity and different values. They occur only in a subset
+	// that keeps conflicts (record.Batch.KeepConflicts). An engine may return them in any order.
 	Ties [][2]int
 }
 
@@ -123,10 +124,7 @@ type Builder struct {
 // Reset empties the builder for an answer with these columns.
 func (b *Builder) Reset(columns []question.Column) {
 	b.Columns, b.Rows, b.Ties, b.FirstRow = columns, 0, nil, time.Time{}
-	if cap(b.Vectors) < len(columns) {
-		b.Vectors = append(b.Vectors[:cap(b.Vectors)], make([]Vector, len(columns)-cap(b.Vectors))...)
-	}
-	b.Vectors = b.Vectors[:len(columns)]
+	b.Vectors = slices.Grow(b.Vectors[:0], len(columns))[:len(columns)]
 	for i := range b.Vectors {
 		v := &b.Vectors[i]
 		v.Text, v.Seconds, v.Num, v.End = v.Text[:0], v.Seconds[:0], v.Num[:0], v.End[:0]

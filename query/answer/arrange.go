@@ -51,7 +51,8 @@ func project(c *question.Column, b *record.Batch, rows []int32, v *Vector) {
 	default:
 		v.Seconds = slices.Grow(v.Seconds, len(rows))
 		for _, i := range rows {
-			v.Seconds = append(v.Seconds, seconds(c.Role, b, i))
+			_, seconds, _ := c.Value(b, int(i))
+			v.Seconds = append(v.Seconds, seconds)
 		}
 	}
 }
@@ -62,26 +63,6 @@ func gather[T any](dst, column []T, rows []int32) []T {
 		dst = append(dst, column[i])
 	}
 	return dst
-}
-
-// seconds is a time or span of row i.
-func seconds(r question.Role, b *record.Batch, i int32) int64 {
-	switch r {
-	case question.ValidBeg:
-		return b.Valid[i]
-	case question.InitBeg:
-		return b.Valid[i] - int64(b.Lead[i])
-	case question.Lead:
-		return int64(b.Lead[i])
-	case question.ValidEnd:
-		return b.ValidEnd[i]
-	case question.ObsLead:
-		return int64(b.ObsLead[i])
-	case question.ObsBeg:
-		return b.ObsBeg[i]
-	default:
-		return b.ObsEnd[i]
-	}
 }
 
 // sortKey is a row with the number by which it is sorted.
@@ -191,10 +172,10 @@ func rank(c *question.Column, b *record.Batch, into []uint64) (width int, ok boo
 		}
 		return bits.Len64(most), true
 	}
-	least := seconds(c.Role, b, 0)
+	_, least, _ := c.Value(b, 0)
 	most := least
-	for i := range int32(b.Len()) {
-		v := seconds(c.Role, b, i)
+	for i := range b.Len() {
+		_, v, _ := c.Value(b, i)
 		least, most = min(least, v), max(most, v)
 	}
 	if most == least {
@@ -202,7 +183,8 @@ func rank(c *question.Column, b *record.Batch, into []uint64) (width int, ok boo
 	}
 	divisor := uint64(0)
 	for i := range into {
-		into[i] = uint64(seconds(c.Role, b, int32(i)) - least)
+		_, v, _ := c.Value(b, i)
+		into[i] = uint64(v - least)
 		if divisor != 1 && (divisor == 0 || into[i]%divisor != 0) {
 			divisor = gcd(divisor, into[i])
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
@@ -28,7 +29,7 @@ type Diff struct {
 
 // DiffRow is one differing row: its position, and both sides as text (empty = no such row).
 type DiffRow struct {
-	Row       int // 0-based, in the order of the reference
+	Row       int // 0-based, in the order of the reference; in that of the result if the question leaves the order open
 	Column    string
 	Want, Got string
 }
@@ -51,10 +52,9 @@ func (d *Diff) Error() string {
 	return b.String()
 }
 
-// Compare checks the columns of got, the number of rows, their order, and every value against want.
-// Only records of the same identity may come in any order: an archive that keeps all of them stores
-// them next to each other. Two numbers are equal if they are the same float64 (−0 equals 0) or both
-// missing. The error is a *Diff.
+// Compare checks the columns of got, the number of rows, their order, and every value against want. Rows of one
+// identity (want.Ties) may come in any order among themselves. Two numbers are equal if they are the same float64
+// (−0 equals 0) or both missing. The error is a *Diff.
 func Compare(want, got *Answer) (Proof, error) {
 	if d := checkShape(want, got); d != nil {
 		return Proof{}, d
@@ -387,8 +387,8 @@ type Tally struct {
 	Missing int64 `json:"missing,omitempty"`
 	Failed  int64 `json:"failed,omitempty"` // operations that ended in an error, or whose key existed already
 
-	Found   int64 `json:"found"`   // answers that were compared with the keys and fields that must exist
-	Values  int64 `json:"values"`  // of Found: answers of which every value was compared
+	Found   int64 `json:"found"`   // checked answers: at least their keys and fields were compared
+	Values  int64 `json:"values"`  // of Found: answers of which every value was compared, too
 	Written int64 `json:"written"` // inserts, updates and deletes that the engine acknowledged
 
 	Stamped int64 `json:"stamped,omitempty"` // records whose values were compared with their key and field
@@ -426,22 +426,25 @@ func (t *Tally) Add(o Tally) {
 }
 
 // CompareAll proves a set of answers that were compared one by one: all of them must be correct,
-// and at least one must have been checked. The error is a *Diff if an answer is wrong. Otherwise it is
-// workError, the error that ended the work, or it counts the failures.
+// and at least one must have been checked. The error is a *Diff if an answer is wrong: workError, the error that ended
+// the work, if that is one, else it has the number of wrong answers. If no answer is wrong, the error is workError, or
+// it counts the failures.
 func CompareAll(t Tally, workError error) (Proof, error) {
-	switch bad := t.Wrong + t.Missing + t.Failed; {
-	case workError != nil:
-	case bad+t.Succeeded == 0:
-		workError = errors.New("no answer finished within the measured time; measure longer")
-	case bad > 0:
-		workError = fmt.Errorf("%d answers are wrong, %d records are missing, %d operations failed, %d succeeded",
-			t.Wrong, t.Missing, t.Failed, t.Succeeded)
-	}
+	counts := fmt.Sprintf("%d answers are wrong, %d records are missing, %d operations failed, %d succeeded",
+		t.Wrong, t.Missing, t.Failed, t.Succeeded)
+	_, isDiff := errors.AsType[*Diff](workError)
 	switch {
-	case t.Wrong > 0:
-		return Proof{}, &Diff{Problem: workError.Error()}
+	case t.Wrong > 0 && workError != nil && !isDiff:
+		early := fault.Redact(workError.Error())
+		return Proof{}, &Diff{Problem: fmt.Sprintf("%d answers are wrong; the work ended early: %s", t.Wrong, early)}
+	case t.Wrong > 0 && !isDiff:
+		return Proof{}, &Diff{Problem: counts}
 	case workError != nil:
 		return Proof{}, workError
+	case t.Missing+t.Failed+t.Succeeded == 0:
+		return Proof{}, errors.New("no answer finished within the measured time; measure longer")
+	case t.Missing+t.Failed > 0:
+		return Proof{}, errors.New(counts)
 	case t.Found == 0:
 		return Proof{}, errors.New("no answer was checked")
 	case t.Values < t.Found:

@@ -11,16 +11,16 @@ import (
 // Expected is the set of answers that a question allows: usually one, the reference's rows, and
 // several where the question does not determine the answer.
 type Expected struct {
-	// rows of the question without its limit, up to the last row that ties with the limit
+	// All rows of the question, including those before the offset. Of the rows after the limit, it needs only those that
+	// tie with the last row of the answer; a reader can stop after them (see PastTies).
 	rows          [][]value
-	offset, count int   // the answer is rows[offset:offset+count]
-	width         int   // number of columns of an answer; the columns after them only serve the order
-	orderColumns  []int // columns by which rows are sorted
-	// pairs: rows [t[0], t[1]) tie, and the limit cuts through them; likewise t[2], t[3] and so on
-	tiesAtLimit  []int
-	alternatives []*Expected
-	degree       Degree // the degree of a proof by equality
-	ambiguity    string // why the question does not determine the answer; "" = it does
+	offset, count int      // the answer is rows[offset:offset+count]
+	width         int      // number of columns of an answer; the columns after them only serve the order
+	orderColumns  []int    // columns by which rows are sorted
+	tiesAtLimit   [][2]int // rows [from, to) tie, are not all equal, and the offset or the limit cuts through them
+	alternatives  []*Expected
+	degree        Degree // the degree of a proof by equality
+	ambiguity     string // why the question does not determine the answer; "" = it does
 }
 
 // Shape describes the reference's rows.
@@ -50,9 +50,11 @@ func Expect(l *Loose, s Shape) *Expected {
 	for from, to := range e.ties {
 		inside := from >= e.offset && to <= e.offset+e.count
 		outside := to <= e.offset || from >= e.offset+e.count
-		alike := !slices.ContainsFunc(e.rows[from:to], func(r []value) bool { return !slices.Equal(r[:e.width], e.rows[from][:e.width]) })
+		alike := !slices.ContainsFunc(e.rows[from:to], func(r []value) bool {
+			return !slices.EqualFunc(r[:e.width], e.rows[from][:e.width], value.isIdentical)
+		})
 		if !inside && !outside && !alike {
-			e.tiesAtLimit = append(e.tiesAtLimit, from, to)
+			e.tiesAtLimit = append(e.tiesAtLimit, [2]int{from, to})
 		}
 	}
 	return e
@@ -105,20 +107,21 @@ func (e *Expected) resultRows() *Loose {
 	return &Loose{lists.Map(e.rows[e.offset:e.offset+e.count], func(row []value) []value { return row[:e.width] })}
 }
 
-// LimitTies returns the number of rows in the answer that tie at a limit, and the first column that
-// distinguishes them; −1 = no single column does.
+// LimitTies returns the number of rows in the answer that tie at the offset or the limit, and the first column that
+// distinguishes the tied rows at both; −1 = no single column does.
 func (e *Expected) LimitTies() (rows, column int) {
-	column = -1
-	for i := 0; i < len(e.tiesAtLimit); i += 2 {
-		from, to := e.tiesAtLimit[i], e.tiesAtLimit[i+1]
-		rows += min(to, e.offset+e.count) - max(from, e.offset)
-		for k := 0; k < e.width && column < 0; k++ {
-			if len(lists.Set(e.rows[from:to], func(r []value) string { return r[k].text })) == to-from {
-				column = k
-			}
-		}
+	columns := lists.Indices(e.width)
+	for _, t := range e.tiesAtLimit {
+		tied := e.rows[t[0]:t[1]]
+		rows += min(t[1], e.offset+e.count) - max(t[0], e.offset)
+		columns = lists.Filter(columns, func(k int) bool {
+			return len(lists.Set(tied, func(r []value) string { return r[k].text })) == len(tied)
+		})
 	}
-	return rows, column
+	if rows == 0 || len(columns) == 0 {
+		return rows, -1
+	}
+	return rows, columns[0]
 }
 
 // Ambiguity is the reason why other answers were allowed; "" = none were.

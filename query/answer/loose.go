@@ -179,16 +179,17 @@ const maxDecimals = 6
 
 func (v value) isQuotient() bool { return v.kind == exactKind && decimals(v.text) > maxDecimals }
 
+// isIdentical reports whether two values have the same kind and text.
+func (v value) isIdentical(o value) bool { return v.kind == o.kind && v.text == o.text }
+
 // approxEqual reports whether two values count as equal, and by how much they differ, relative to
 // the size that the tolerance refers to.
 func (v value) approxEqual(o value, tolerance float64) (difference float64, ok bool) {
 	v, o = v.convertTo(o.kind), o.convertTo(v.kind)
 	numbers := (v.kind == exactKind || v.kind == floatKind) && (o.kind == exactKind || o.kind == floatKind)
 	switch {
-	case !numbers:
-		return 0, v.kind == o.kind && v.text == o.text
-	case v.kind == o.kind && v.text == o.text:
-		return 0, true
+	case !numbers || v.isIdentical(o):
+		return 0, v.isIdentical(o)
 	case v.kind == exactKind && o.kind == exactKind && !v.isQuotient() && !o.isQuotient():
 		return 0, false
 	case v.kind != o.kind && !v.isQuotient() && !o.isQuotient():
@@ -265,7 +266,7 @@ func (e *Expected) compare(got *Loose, tolerance float64) (p Proof, err error) {
 				break
 			}
 			if _, ok := want[i][k].approxEqual(got.rows[i][k], tolerance); !ok {
-				d.Problem = fmt.Sprintf("the order differs at row %d", i+1)
+				d.Problem = fmt.Sprintf("the order differs at row %d", i)
 				if (want[i][k].kind == nullKind) != (got.rows[i][k].kind == nullKind) {
 					d.Problem += ", because some engines sort NULL first and others last: write NULLS FIRST or NULLS LAST"
 				}
@@ -282,6 +283,9 @@ func (e *Expected) compare(got *Loose, tolerance float64) (p Proof, err error) {
 		}
 		difference, equal := matchRows(e.rows[from:to], got.rows[first-e.offset:last-e.offset], e.width, tolerance, d)
 		if !equal {
+			for i := range d.Rows {
+				d.Rows[i].Row += first - e.offset
+			}
 			return Proof{}, d
 		}
 		largest = max(largest, difference)
@@ -302,8 +306,9 @@ func (e *Expected) agreesOn(columns []int, l *Loose, tolerance float64) bool {
 	return ok
 }
 
-// commonColumns finds the columns that have the same values in all allowed answers, either together
-// row by row or each on its own. It returns the remaining columns as open: they cannot be compared.
+// commonColumns finds the columns that all allowed answers have in common. One check is a list of columns whose combined
+// values are the same multiset in all answers. The last check has as many columns as possible (it takes them from left
+// to right); each other check has one column. open are the columns without a check.
 func (e *Expected) commonColumns(tolerance float64) (checks [][]int, open []int) {
 	all := append([]*Expected{e}, e.alternatives...)
 	var together []int
@@ -356,18 +361,19 @@ func (l *Loose) project(columns []int) *Loose {
 	})}
 }
 
-// matchRows finds each row of got among the rows of want; got has fewer rows if a limit cuts through
-// tied rows. It first pairs rows by the columns in which both sides have only texts and exact numbers. Among rows
-// that are equal there, it pairs the remaining numbers in ascending order.
+// matchRows finds each row of got among the rows of want; got has fewer rows if a limit cuts through tied rows. It first
+// pairs rows by the columns in which both sides have only texts and exact numbers. Among rows that are equal there, it
+// pairs the remaining numbers in ascending order. Rounding may change that order. Before it reports a difference, it
+// therefore also pairs the rows regardless of order, unless there are too many.
 func matchRows(want, got [][]value, width int, tolerance float64, d *Diff) (largest float64, equal bool) {
 	if len(got) == 0 {
 		return 0, true
 	}
-	want, got = slices.Clone(want), slices.Clone(got) // other engines are compared with want, too
+	rows := slices.Concat(want, got) // a copy, because other engines are compared with want, too
 	isExact := make([]bool, width)
 	for k := range isExact {
 		kinds := map[byte]bool{}
-		for _, r := range slices.Concat(want, got) {
+		for _, r := range rows {
 			if v := r[k]; v.kind != nullKind && v.kind != untypedKind {
 				kinds[v.kind] = true
 			}
@@ -376,19 +382,16 @@ func matchRows(want, got [][]value, width int, tolerance float64, d *Diff) (larg
 			}
 		}
 		isExact[k] = !kinds[floatKind] && len(kinds) <= 1
-		if len(kinds) == 1 {
-			for kind := range kinds { // texts of an engine without types
-				for _, rows := range [][][]value{want, got} {
-					for i := range rows {
-						if rows[i][k].kind == untypedKind {
-							rows[i] = slices.Clone(rows[i])
-							rows[i][k] = rows[i][k].convertTo(kind)
-						}
-					}
+		for kind := range kinds {
+			for i := range rows {
+				if len(kinds) == 1 && rows[i][k].kind == untypedKind { // a text of an engine without types
+					rows[i] = slices.Clone(rows[i])
+					rows[i][k] = rows[i][k].convertTo(kind)
 				}
 			}
 		}
 	}
+	want, got = rows[:len(want)], rows[len(want):]
 	compareRows := func(a, b []value) int {
 		for k := range width {
 			if isExact[k] {
@@ -406,9 +409,11 @@ func matchRows(want, got [][]value, width int, tolerance float64, d *Diff) (larg
 		}
 		return 0
 	}
-	want, got = slices.SortedStableFunc(slices.Values(want), compareRows), slices.SortedStableFunc(slices.Values(got), compareRows)
-	spare := len(want) - len(got) // rows of want that may be absent
-	for i, j := 0, 0; j < len(got); i, j = i+1, j+1 {
+	want = slices.SortedStableFunc(slices.Values(want), compareRows)
+	order := lists.Indices(len(got))
+	slices.SortStableFunc(order, func(i, j int) int { return compareRows(got[i], got[j]) })
+	i, spare := 0, len(want)-len(got) // rows of want that may be absent
+	for _, j := range order {
 		for spare > 0 && compareRows(want[i], got[j]) < 0 {
 			i, spare = i+1, spare-1
 		}
@@ -417,9 +422,13 @@ func matchRows(want, got [][]value, width int, tolerance float64, d *Diff) (larg
 			if largest = max(largest, difference); ok {
 				continue
 			}
-			if d.Missing, d.Extra = d.Missing+1, d.Extra+1; len(d.Rows) < MaxDiffs {
-				d.addLooseRow(j, want[i][:width], got[j])
+			if d.Missing == 0 && len(want)*len(got) <= maxPairs {
+				if difference, ok := matchUnordered(want, got, tolerance); ok {
+					return difference, true
+				}
 			}
+			d.Missing, d.Extra = d.Missing+1, d.Extra+1
+			d.addLooseRow(j, want[i][:width], got[j])
 			a, b := want[i][k].convertTo(got[j][k].kind).kind, got[j][k].convertTo(want[i][k].kind).kind
 			differ := kindNames[a] != kindNames[b] && a != nullKind && b != nullKind && (a > floatKind || b > floatKind)
 			if d.Problem == "" && differ {
@@ -427,6 +436,7 @@ func matchRows(want, got [][]value, width int, tolerance float64, d *Diff) (larg
 			}
 			break
 		}
+		i++
 	}
 	if d.Missing > 0 {
 		d.Problem = cmp.Or(d.Problem, fmt.Sprintf("%d rows have different values", d.Missing))
@@ -434,8 +444,36 @@ func matchRows(want, got [][]value, width int, tolerance float64, d *Diff) (larg
 	return largest, d.Missing == 0
 }
 
+// maxPairs is the largest number of pairs of rows that matchRows compares in addition to the sorted ones.
+const maxPairs = 1 << 20
+
+// matchUnordered finds for each row of got the first row of want that equals it and is not taken by another row. It
+// returns the largest difference, and false if a row of got has none.
+func matchUnordered(want, got [][]value, tolerance float64) (largest float64, ok bool) {
+	free := slices.Clone(want)
+	for _, row := range got {
+		difference := 0.0
+		i := slices.IndexFunc(free, func(w []value) bool {
+			difference = 0
+			for k, v := range row {
+				x, equal := w[k].approxEqual(v, tolerance)
+				if !equal {
+					return false
+				}
+				difference = max(difference, x)
+			}
+			return true
+		})
+		if i < 0 {
+			return 0, false
+		}
+		free, largest = slices.Delete(free, i, i+1), max(largest, difference)
+	}
+	return largest, true
+}
+
 func (d *Diff) addLooseRow(i int, want, got []value) {
-	d.Rows = append(d.Rows, DiffRow{Row: i, Want: rowText(want), Got: rowText(got)})
+	d.addRow(DiffRow{Row: i, Want: rowText(want), Got: rowText(got)})
 }
 
 func rowText(row []value) string {

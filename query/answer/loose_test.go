@@ -103,7 +103,7 @@ func TestLooseOrder(t *testing.T) {
 	}{
 		{"any order", loose(a, b, c), loose(b, a, c), nil, 0, none, answer.Agreed, ""},
 		{"ties", loose(a, b, c), loose(a, c, b), []int{1}, 0, none, answer.Agreed, ""},
-		{"another order", loose(a, b, c), loose(b, a, c), []int{1}, 0, none, "", "order differs at row 1"},
+		{"another order", loose(a, b, c), loose(b, a, c), []int{1}, 0, none, "", "order differs at row 0"},
 		{"NULL elsewhere", loose(a, b, c), loose([]any{nil, int64(3), 0.5}, b, c), []int{0}, 0, none, "", "write NULLS FIRST or NULLS LAST"},
 		{"another row", loose(a, b, c), loose(a, b, d), []int{1}, 0, none, "", "1 rows have different values"},
 		{"a tie that a limit cuts", loose(a, b, c, d), loose(a, d, b), []int{1}, 0, 3, answer.Undetermined, ""},

@@ -41,21 +41,23 @@ type meansKey struct {
 	lead   int32
 }
 
-// NewMeans prepares the answer to a question that groups by header fields and fcst_lead only.
+// NewMeans prepares the answer to a question that groups by header fields and fcst_lead only. Its statistic is a
+// correlation, because MeansTolerance is that of values within ±1.
 func NewMeans(q *question.Question) (*Means, error) {
 	s, err := stat.ByName(q.Type.Name, q.Mean)
 	if err != nil {
 		return nil, err
+	}
+	if !strings.Contains(s.Name, "_CORR") {
+		problem, cure := "asks for the mean of "+s.Name, "choose a correlation, such as ANOM_CORR"
+		return nil, &fault.Error{Setting: q.Name, Problem: problem, Cure: cure}
 	}
 	m := &Means{
 		q: q, grouping: q.GroupingColumns(), stat: s, match: NewMatcher(q),
 		fieldNumbers: map[string]int32{}, groupNumbers: map[meansKey]int32{}, seen: map[record.Key]struct{}{},
 	}
 	for _, name := range s.Needs {
-		c, ok := q.Type.Column(name)
-		if !ok {
-			return nil, &fault.Error{Setting: q.Name, Problem: s.Name + " needs column " + name + ", which " + q.Type.Name + " does not have"}
-		}
+		c, _ := q.Type.Column(name)
 		m.slots = append(m.slots, c.Slot)
 	}
 	for _, c := range m.grouping {
@@ -153,8 +155,8 @@ func (s *meansSum) add(x float64) {
 // mean is NaN if no value is defined.
 func (s *meansSum) mean() float64 { return (s.sum + s.compensation) / s.defined }
 
-// Answer returns the answer for the records added until now, with its rows in the order of the
-// grouping columns.
+// Answer returns the answer for the records added until now. Its rows are ordered by the header fields of the grouping,
+// and then by the lead.
 func (m *Means) Answer() *Answer {
 	sums := make([]meansSum, len(m.keys))
 	for i, g := range m.recordGroup {
@@ -186,8 +188,8 @@ func (m *Means) Answer() *Answer {
 	return into.Take()
 }
 
-// MeansTolerance is the allowed difference between an engine's and the reference's mean of n
-// statistics, each within ±1. In whatever order an engine adds, each addition rounds a sum of at
+// MeansTolerance is the allowed difference between an engine's and the reference's mean of n correlations, which are
+// within ±1. In whatever order an engine adds, each addition rounds a sum of at
 // most n to within n·2⁻⁵³, which puts the mean off by less than n·2⁻⁵³. Twice that is allowed. The
 // additional 10⁻¹² covers the statistics themselves, which machines with fused multiply-add round
 // differently.

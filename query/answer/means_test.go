@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/barograph/barograph/query/answer"
@@ -165,6 +166,11 @@ func TestMeansRefuses(t *testing.T) {
 	q.Mean = "RMSE" // of SL1L2
 	if _, err := answer.NewMeans(q); err == nil {
 		t.Error("a statistic of another line type was taken")
+	}
+	q = question.MeanAnomalyCorrelation("a")
+	q.Mean = "RMSFA" // not within ±1, as the tolerance requires
+	if _, err := answer.NewMeans(q); err == nil || !strings.Contains(err.Error(), "choose a correlation") {
+		t.Errorf("the mean of RMSFA: %v", err)
 	}
 	q = question.MeanAnomalyCorrelation("a")
 	q.Columns[0], _ = question.ColumnByName(q.Type, "fcst_valid_beg")

@@ -38,6 +38,21 @@ func TestCompareAll(t *testing.T) {
 	if _, err := answer.CompareAll(answer.Tally{}, nil); err == nil || !strings.Contains(err.Error(), "measure longer") {
 		t.Errorf("an answer that took longer than was measured: %v", err)
 	}
+	// The number of wrong answers comes first, and the error that ended the work has no secrets.
+	tally := answer.Tally{Succeeded: 7, Found: 9, Wrong: 2}
+	const counts = "2 answers are wrong, 0 records are missing, 0 operations failed, 7 succeeded"
+	for _, x := range []struct {
+		failed error
+		want   string
+	}{
+		{nil, counts},
+		{errors.New("no answer from postgres://me:geheim@host/db"), "2 answers are wrong; the work ended early: no answer from postgres://me:xxxxx@host/db"},
+		{&answer.Diff{Problem: "a promise was broken"}, "a promise was broken"},
+	} {
+		if _, err := answer.CompareAll(tally, x.failed); err == nil || err.Error() != x.want {
+			t.Errorf("%v, want %s", err, x.want)
+		}
+	}
 	if p, err := answer.CompareRecords(record.Digest{Hi: 1, Records: 1}, record.Digest{Hi: 1, Records: 1}); p.Degree() != answer.DigestOnly {
 		t.Errorf("%q, %v", p.Degree(), err)
 	}

@@ -363,12 +363,12 @@ func TestWithoutImplied(t *testing.T) {
 	}
 }
 
-// TestAcceptedRows: the clock takes rows out of a copy, and none where it admits all.
+// TestAcceptedRows: a TimeFilter removes rows from a copy; a filter that accepts all returns the batch itself.
 func TestAcceptedRows(t *testing.T) {
 	b := records(t, []string{"A"}, []string{"P1"}, []int32{0, 6}, []int64{0, 6, 12, 18}, 1)
 	q := ask(t)
 	if AcceptedRows(q, b) != b {
-		t.Error("without a clock the rows are copied")
+		t.Error("without a filter the rows are copied")
 	}
 	q.TimeFilter.ValidHour = []int{6, 18}
 	got := AcceptedRows(q, b)
@@ -388,7 +388,7 @@ func TestDecimals(t *testing.T) {
 	}
 }
 
-// TestBordersOfLooseAnswers: what is as far off as the tolerance, and what ends where the answer begins.
+// TestBordersOfLooseAnswers: a difference equal to the tolerance, and ties that end exactly at the offset or limit.
 func TestBordersOfLooseAnswers(t *testing.T) {
 	one, two := valueOf(1.0), valueOf(2.0)
 	if off, ok := one.approxEqual(two, 0.5); !ok || off != 0.5 {
@@ -496,6 +496,19 @@ func TestCompareMeansCounts(t *testing.T) {
 	_, err := CompareMeans(answer(), answer(many...))
 	if d, _ := errors.AsType[*Diff](err); d == nil || d.Extra != 30 || len(d.Rows) != MaxDiffs {
 		t.Errorf("%+v", d)
+	}
+}
+
+// TestMeansOfCancelingValues: meansSum also compensates where the value is larger than the sum.
+func TestMeansOfCancelingValues(t *testing.T) {
+	for _, values := range [][]float64{{1, 1e100, 1, -1e100}, {1e100, 1, -1e100, 1}, {-1e100, 1, 1, 1e100}} {
+		var s meansSum
+		for _, v := range values {
+			s.add(v)
+		}
+		if got := s.mean(); got != 0.5 {
+			t.Errorf("%v: mean %v, want 0.5", values, got)
+		}
 	}
 }
 

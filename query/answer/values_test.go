@@ -136,6 +136,18 @@ func TestLimitTies(t *testing.T) {
 	if n, column := e.LimitTies(); n != 2 || column != -1 {
 		t.Errorf("%d rows, distinguished by %d", n, column)
 	}
+	// An offset and a limit, each of which cuts two rows: column 1 distinguishes only the first two, column 2 all.
+	e = Expect(rowsOf([]any{1, "a", "x"}, []any{1, "b", "y"}, []any{2, "c", "x"}, []any{2, "c", "y"}), Shape{Width: 3, By: []int{0}, Offset: 1, Limit: 2})
+	if n, column := e.LimitTies(); n != 2 || column != 2 {
+		t.Errorf("two cuts through %d rows, distinguished by %d", n, column)
+	}
+	// Rows with the same values are the same answer, also with NaN, or with another sum of absolute values.
+	for name, l := range map[string]*Loose{"NaN": rowsOf([]any{1, math.NaN(), 1.0}, []any{1, math.NaN(), 1.0}), "scale": rowsOf([]any{1, 0.5, 1.0}, []any{1, 0.5, 2.0})} {
+		e := Expect(l, Shape{Width: 2, By: []int{0}, Limit: 1, Scales: map[int]int{1: 2}})
+		if n, _ := e.LimitTies(); n != 0 {
+			t.Errorf("%s: %d equal rows tie", name, n)
+		}
+	}
 	e = Expect(rows(), Shape{Width: 3, By: []int{0}, Offset: 2, Limit: -1})
 	if n, column := e.LimitTies(); n != 2 || column != 1 || e.Len() != 3 {
 		t.Errorf("an offset cuts %d rows of %d, distinguished by %d", n, e.Len(), column)
@@ -151,6 +163,51 @@ func TestLimitTies(t *testing.T) {
 	}
 }
 
+// TestRowNumbersOfLooseAnswers: a differing row has its number in the answer, from 0.
+func TestRowNumbersOfLooseAnswers(t *testing.T) {
+	want := rowsOf([]any{1, "a"}, []any{2, "b"}, []any{2, "c"}, []any{3, "d"})
+	for _, x := range []struct {
+		by            []int
+		offset, limit int
+		got           *Loose
+		row           int
+	}{
+		{[]int{0}, 0, -1, rowsOf([]any{1, "a"}, []any{2, "b"}, []any{2, "c"}, []any{3, "x"}), 3},
+		{[]int{0}, 0, -1, rowsOf([]any{1, "a"}, []any{2, "x"}, []any{2, "b"}, []any{3, "d"}), 1},
+		{[]int{0}, 1, -1, rowsOf([]any{2, "b"}, []any{2, "c"}, []any{3, "x"}), 2},
+		{[]int{0}, 2, 1, rowsOf([]any{2, "x"}), 0},
+		{nil, 0, -1, rowsOf([]any{3, "d"}, []any{2, "x"}, []any{2, "b"}, []any{1, "a"}), 1},
+		{[]int{0}, 0, -1, rowsOf([]any{1, "a"}, []any{2, "b"}, []any{3, "c"}, []any{3, "d"}), 2}, // the order
+	} {
+		_, err := CompareLoose(Expect(want, Shape{Width: 2, By: x.by, Offset: x.offset, Limit: x.limit}), x.got, Tolerance)
+		if d, ok := errors.AsType[*Diff](err); !ok || len(d.Rows) != 1 || d.Rows[0].Row != x.row {
+			t.Errorf("offset %d, limit %d: %v, want row %d", x.offset, x.limit, err, x.row)
+		}
+	}
+}
+
+// TestRoundedSumsOfAnyOrder: sums that are equal within the tolerance of what they add up may sort otherwise in the
+// answer. A value beyond the tolerance is still found, and each row counts once.
+func TestRoundedSumsOfAnyOrder(t *testing.T) {
+	e := func() *Expected {
+		want := rowsOf([]any{1e-12, 2.0, 1e4}, []any{3e-12, 1.0, 1e4}, []any{7.0, 7.0, 7.0})
+		return Expect(want, Shape{Width: 2, Limit: -1, Scales: map[int]int{0: 2}})
+	}
+	for name, x := range map[string]struct {
+		got   *Loose
+		equal bool
+	}{
+		"another order":   {rowsOf([]any{-2e-12, 2.0}, []any{5e-12, 1.0}, []any{7.0, 7.0}), true},
+		"beyond":          {rowsOf([]any{-2e-12, 2.0}, []any{5e-3, 1.0}, []any{7.0, 7.0}), false},
+		"a row twice":     {rowsOf([]any{-2e-12, 2.0}, []any{5e-12, 2.0}, []any{7.0, 7.0}), false},
+		"exchanged cells": {rowsOf([]any{-2e-12, 7.0}, []any{5e-12, 1.0}, []any{7.0, 2.0}), false},
+	} {
+		if p, err := CompareLoose(e(), x.got, Tolerance); (err == nil) != x.equal || x.equal && (p.Degree() != Rounded || p.LargestDifference() > 1e-15) {
+			t.Errorf("%s: %q, %g, %v", name, p.Degree(), p.LargestDifference(), err)
+		}
+	}
+}
+
 // TestDiffsOfLooseAnswers: the messages about answers that differ.
 func TestDiffsOfLooseAnswers(t *testing.T) {
 	for name, x := range map[string]struct {
@@ -163,8 +220,8 @@ func TestDiffsOfLooseAnswers(t *testing.T) {
 		"a type":        {rowsOf([]any{"1"}), rowsOf([]any{1}), nil, "column 1 is an exact number, the other engine gave a text: cast it to one type", 1, 1},
 		"two numbers":   {rowsOf([]any{1}), rowsOf([]any{2.5}), nil, "1 rows have different values", 1, 1},
 		"NULL":          {rowsOf([]any{nil}), rowsOf([]any{"x"}), nil, "1 rows have different values", 1, 1},
-		"an order":      {rowsOf([]any{1}, []any{2}), rowsOf([]any{2}, []any{1}), []int{0}, "the order differs at row 1", 0, 1},
-		"NULL last":     {rowsOf([]any{nil}, []any{2}), rowsOf([]any{2}, []any{nil}), []int{0}, "the order differs at row 1, because some engines sort NULL first and others last: write NULLS FIRST or NULLS LAST", 0, 1},
+		"an order":      {rowsOf([]any{1}, []any{2}), rowsOf([]any{2}, []any{1}), []int{0}, "the order differs at row 0", 0, 1},
+		"NULL last":     {rowsOf([]any{nil}, []any{2}), rowsOf([]any{2}, []any{nil}), []int{0}, "the order differs at row 0, because some engines sort NULL first and others last: write NULLS FIRST or NULLS LAST", 0, 1},
 		"a row more":    {rowsOf([]any{1}), rowsOf([]any{1}, []any{1}), nil, "got 2 rows, the other engine gave 1", 0, 0},
 		"a column more": {rowsOf([]any{1}), rowsOf([]any{1, 1}), nil, "got 2 columns, the other engine gave 1", 0, 0},
 	} {

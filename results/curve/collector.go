@@ -28,6 +28,7 @@ type collector struct {
 	groups      []grouping                   // groupings of the drawing
 	labels      map[string][]string          // curve of the drawing → its label in each of groups
 	curveOrder  []string                     // the curves of the drawing in its order, including those without rows
+	exclusions  map[string]bool              // curves of rows that the drawing's conditions exclude
 	absent      []string                     // curves without a row, with the reason
 	outsideAxis int                          // number of rows without a place on the axis
 	excluded    int                          // number of rows that the drawing's conditions exclude
@@ -42,19 +43,10 @@ func (c *collector) collect(needs []string) error {
 		}
 	}
 	if slices.Contains(needs, stat.Repeats) {
-		needs = append(slices.Clone(needs), c.q.Type.Group.Fields...)
 		c.repeat()
 	}
-	if d := c.q.Drawing; d != nil {
-		for _, b := range d.ValueConditions {
-			needs = append(slices.Clip(needs), b.Column)
-		}
-	}
 	for _, need := range append([]string{"total"}, needs...) {
-		t := c.q.Type
-		col, ok := t.Column(need)
-		repeats := t.Group != nil && slices.Contains(t.Group.Fields, need)
-		if ok && col.Kind != record.Text && c.cols[col.Slot] == nil || repeats && columnOf(c.a, need) < 0 {
+		if _, err := question.ColumnByName(c.q.Type, need); err == nil && columnOf(c.a, need) < 0 {
 			return &fault.Error{Setting: "question " + c.q.Name + ": columns", Problem: "lacks " + need, Cure: "add it, or choose another statistic"}
 		}
 	}
@@ -137,7 +129,7 @@ func (c *collector) addRow(name string, x float64, row int) {
 		c.points[name] = p
 		c.names = append(c.names, name)
 	}
-	if math.IsNaN(x) { // a level without a pressure, a threshold without a number
+	if math.IsNaN(x) || math.IsInf(x, 0) { // a level without a pressure, a threshold without a number
 		c.outsideAxis++
 		return
 	}
@@ -221,11 +213,9 @@ func quoteName(value string) string {
 func (c *collector) copyRows(rows []int) [][]float64 {
 	cols := make([][]float64, len(c.cols))
 	for slot, from := range c.cols {
-		cols[slot] = make([]float64, len(rows))
+		cols[slot] = slices.Repeat([]float64{record.Missing()}, len(rows))
 		for i, r := range rows {
-			if from == nil {
-				cols[slot][i] = record.Missing()
-			} else {
+			if from != nil {
 				cols[slot][i] = from[r]
 			}
 		}

@@ -19,8 +19,11 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// ErrNoRecords means that an answer is empty.
+// ErrNoRecords means that an answer is empty, or that no record of it is drawn.
 var ErrNoRecords = errors.New("no record matches")
+
+// ErrNoDifference means that a question subtracts a baseline, but the baseline or every other curve has no record.
+const ErrNoDifference = fault.Class("the records do not give a difference")
 
 // LazyCurves are curves whose values are computed. Their intervals take far longer, and WithIntervals computes them on
 // demand.
@@ -34,7 +37,6 @@ type LazyCurves struct {
 	kinds      []string   // for each of Series: the kind of its intervals
 	c          *collector
 	stat       stat.Stat
-	requested  string // the name by which the statistic was requested
 	method     method
 }
 
@@ -73,6 +75,9 @@ func (d *LazyCurves) WithIntervals(ctx context.Context) (*run.VerificationPlot, 
 
 // ComputePoints computes the values only: Low and High are NaN until WithIntervals.
 func ComputePoints(q *question.Question, a *answer.Answer, name string, seed uint64) (*LazyCurves, error) {
+	if err := checkDifferences(q); err != nil {
+		return nil, err
+	}
 	by := pictureShapeOf(q)
 	s, err := statOf(q, name, by)
 	if err != nil {
@@ -92,9 +97,7 @@ func ComputePoints(q *question.Question, a *answer.Answer, name string, seed uin
 	if err := c.collect(needs); err != nil {
 		return nil, err
 	}
-	m := methodOf(q, seed)
-	m.note = c.noteOf(m.note, &s, by)
-	out := &LazyCurves{VerificationPlot: run.VerificationPlot{Case: q.Name, Stat: s.Name, Unit: s.Unit, Axis: c.axis, Note: m.note}, c: c, stat: s, requested: name, method: m}
+	out := &LazyCurves{VerificationPlot: run.VerificationPlot{Case: q.Name, Stat: s.Name, Unit: s.Unit, Axis: c.axis}, c: c, stat: s, method: methodOf(q, seed)}
 	if q.Drawing != nil {
 		out.XLabel, out.YLabel, out.Baseline, out.Picture = q.Drawing.XLabel, q.Drawing.YLabel, q.Drawing.Baseline, q.Drawing.Picture
 	}
@@ -118,9 +121,8 @@ func ComputePoints(q *question.Question, a *answer.Answer, name string, seed uin
 		out.Note += "; " + n
 	}
 	out.addOmitted()
-	noteLength := len(m.note)
-	defer func() {
-		out.Note = out.Note[:noteLength] + out.intervalNote(by) + out.Note[noteLength:]
+	defer func() { // after the styles of the curves have chosen the kinds of intervals
+		out.Note = out.methodNote(by) + out.intervalNote(by) + out.Note
 		out.noteOmitted()
 	}()
 	if by != nil {
@@ -137,8 +139,6 @@ func ComputePoints(q *question.Question, a *answer.Answer, name string, seed uin
 	}
 	switch out.Picture {
 	case "box":
-		noteLength = 0 // boxes have no interval
-		out.Note = "boxes from the lower to the upper quartile of the records' statistics, their median, whiskers to what is no farther than 1.5 times the box, circles beyond" + out.Note[len(m.note):]
 		err = out.boxes()
 	case "revision":
 		err = out.revisions()
@@ -148,42 +148,65 @@ func ComputePoints(q *question.Question, a *answer.Answer, name string, seed uin
 	return out, err
 }
 
+// checkDifferences returns an error for a scorecard without a baseline, and for differences that METviewer does not draw:
+// those of objects, because two models have different objects, and those of revisions.
+func checkDifferences(q *question.Question) error {
+	_, ofObjects := q.Type.Column("object_id")
+	switch d := cmp.Or(q.Drawing, &question.Drawing{}); {
+	case d.Picture == "scorecard" && d.Baseline == "":
+		return fault.Misuse("picture scorecard", "needs a baseline", "name it with minus, or use --scorecard CANDIDATE,BASELINE")
+	case (ofObjects || d.Picture == "revision") && (d.Baseline != "" || len(d.Derived) > 0):
+		return fault.Misuse("question "+q.Name, "has differences, but objects and revisions have no cases to pair", "remove minus, --scorecard and derived")
+	}
+	return nil
+}
+
 // statOf is the statistic of a question's curves. Pictures with their own shape only need columns.
 func statOf(q *question.Question, name string, by *pictureShape) (s stat.Stat, err error) {
 	if by == nil {
 		return question.StatOf(q, name)
 	}
-	if q.Type.Group != nil {
-		s.Needs = []string{stat.Repeats}
+	if s.Needs = strings.Fields(by.needs); q.Type.Group != nil {
+		s.Needs = append(s.Needs, stat.Repeats)
 	}
 	return s, nil
 }
 
-// noteOf describes how the values were computed; method is the method's own description.
-func (c *collector) noteOf(method string, s *stat.Stat, by *pictureShape) string {
+// methodNote describes how the values were computed, and how many rows were not used.
+func (d *LazyCurves) methodNote(by *pictureShape) string {
+	note := d.method.note
+	// methodOf describes a mean as "mean of the records' statistics". Values of objects are not those of records.
+	combine := strings.TrimSuffix(" "+note, " of the records' statistics") // " mean"
 	switch {
+	case d.Picture == Equivalence:
+		note = "the difference of all cases, over all places of the axis; box 90 %, whiskers 95 % interval"
+	case d.Picture == "box":
+		note = "boxes from the lower to the upper quartile of the records' statistics, their median, whiskers to what is no farther than 1.5 times the box, circles beyond"
 	case by != nil:
-		method = "all records of a curve together"
-	case s.PerCase:
-		method = "of the objects of each time and lead, then" + strings.TrimSuffix(" "+method, " of the records' statistics")
-	case s.ValuesFunc != nil:
-		method = "of the pairs of objects of each time and lead, then" + strings.TrimSuffix(" "+method, " of the records' statistics")
-	case s.RecordsFunc != nil:
-		method = "of all objects together"
+		note = "all records of a curve together"
+	case d.stat.PerCase:
+		note = "of the objects of each time and lead, then" + combine
+	case d.stat.ValuesFunc != nil:
+		note = "of the pairs of objects of each time and lead, then" + combine
+	case d.stat.RecordsFunc != nil:
+		note = "of all objects together"
 	}
-	if c.excluded > 0 {
-		method += fmt.Sprintf("; the plot's condition on values excludes %d rows", c.excluded)
+	if d.c.excluded > 0 {
+		note += fmt.Sprintf("; the plot's condition on values excludes %d rows", d.c.excluded)
 	}
-	if c.outsideAxis > 0 {
-		method += fmt.Sprintf("; %d rows without a place on this axis are omitted", c.outsideAxis)
+	if d.c.outsideAxis > 0 {
+		note += fmt.Sprintf("; %d rows without a place on this axis are omitted", d.c.outsideAxis)
 	}
-	return method
+	return note
 }
 
 // nameCategories adds the question's ticks. Without them, it lists in the axis label which value the positions 1, 2, 3 …
-// of a text axis represent: "model: 1 GFS, 2 ECMWF".
+// of a text axis represent: "model: 1 GFS, 2 ECMWF". The picture of a line type has other axes, and labels its points.
 func (d *LazyCurves) nameCategories() error {
-	places, drawing := slices.Clone(d.c.axisCategories(string(d.c.axis))), d.c.q.Drawing
+	places, drawing := d.c.axisCategories(string(d.c.axis)), d.c.q.Drawing
+	if drawing.ShowsLineType() {
+		return nil
+	}
 	if places != nil {
 		d.XLabel = cmp.Or(d.XLabel, string(d.c.axis))
 	}
@@ -191,10 +214,8 @@ func (d *LazyCurves) nameCategories() error {
 		return d.addTicks(drawing)
 	}
 	if places != nil {
-		for i, p := range places {
-			places[i] = fmt.Sprint(i+1, " ", p)
-		}
-		d.XLabel += ": " + strings.Join(places, ", ")
+		numbered := lists.Map(lists.Indices(len(places)), func(i int) string { return fmt.Sprint(i+1, " ", places[i]) })
+		d.XLabel += ": " + strings.Join(numbered, ", ")
 		d.Note += "; " + d.XLabel
 	}
 	return nil
@@ -239,12 +260,18 @@ func (d *LazyCurves) addSeries() error {
 		d.setStyle(name, nil)
 	}
 	switch {
-	case d.Series == nil && d.Baseline == "": // no row is of a curve that the drawing names
+	case d.Series != nil:
+		return nil
+	case d.Baseline == "" || d.c.names == nil: // no row is of a curve that the drawing names
 		return ErrNoRecords
-	case d.Series == nil:
-		return &fault.Status{Code: fault.Usage, Err: fault.Unknown("baseline (minus or --scorecard)", d.Baseline, d.c.names)}
 	}
-	return nil
+	unknown := fault.Unknown("baseline (minus or --scorecard)", d.Baseline, d.c.names)
+	if slices.ContainsFunc(d.c.names, d.c.isBaseline) {
+		unknown.Problem = strings.TrimSuffix("has no curve to compare with: "+strings.Join(d.c.absent, ", "), ": ")
+		unknown.Cure = "name one that has records"
+	}
+	unknown.Err = ErrNoDifference
+	return &fault.Status{Code: fault.Usage, Err: unknown}
 }
 
 // ValuesOf returns the values of the i-th of Series in each field that makes curves.
@@ -255,12 +282,15 @@ func (d *LazyCurves) ValuesOf(i int) (values []string) {
 	return values
 }
 
-// setStyle sets the style of the last of Series. derived is its style if it is derived; otherwise it is the curve of that
-// name.
+// setStyle sets the style and the kind of intervals of the last of Series. A derived curve has the style derived. For
+// any other curve derived is nil, and setStyle finds the style of the curve name in the drawing.
 func (d *LazyCurves) setStyle(name string, derived map[string]string) {
 	s := &d.Series[len(d.Series)-1]
 	s.Style = derived
-	at, first := slices.Index(d.c.curveOrder, name), slices.IndexFunc(Stats(d.c.q), func(s string) bool { return strings.EqualFold(s, d.requested) })*len(d.c.curveOrder)
+	at, first := slices.Index(d.c.curveOrder, name), 0
+	if !d.c.q.Drawing.ShowsLineType() { // its picture has the curves of one kind
+		first = indexOfStat(d.c.q, Stats(d.c.q), &d.stat) * len(d.c.curveOrder)
+	}
 	if at >= 0 && first >= 0 && first+at < len(d.c.q.Drawing.Styles) {
 		s.Style = d.c.q.Drawing.Styles[first+at]
 	}
@@ -299,12 +329,8 @@ func (d *LazyCurves) seriesOf(p point) (of, off stat.Series) {
 }
 
 func (d *LazyCurves) value(op stat.Operation, p point) (float64, error) {
-	switch {
-	case d.stat.OfObjects() && op != "":
-		return op.Apply(d.objectValue(p.rows), d.objectValue(p.baselineRows)), nil
-	case d.stat.OfObjects():
-		return d.objectValue(p.rows), nil
-	case op == "":
+	switch ofObjects := d.stat.OfObjects(); {
+	case op == "" && !ofObjects:
 		return d.method.value(&d.stat, d.c.q.Type, d.c.copyRows(p.rows))
 	case op == stat.Significant:
 		if d.method.bootstrap == nil {
@@ -315,7 +341,7 @@ func (d *LazyCurves) value(op stat.Operation, p point) (float64, error) {
 			y = math.NaN()
 		}
 		return y, err
-	case d.method.SummaryMethod == stat.Overall:
+	case d.method.SummaryMethod == stat.Overall && !ofObjects:
 		a, err := d.method.value(&d.stat, d.c.q.Type, d.c.copyRows(p.rows))
 		if err != nil {
 			return a, err
@@ -341,65 +367,43 @@ func (d *LazyCurves) recordCount(rows []int) int {
 	return len(lists.Filter(values, func(v float64) bool { return !math.IsNaN(v) }))
 }
 
-func (d *LazyCurves) objectValue(rows []int) float64 {
-	values := d.objectValues(rows)
-	if !d.stat.PerCase && d.stat.ValuesFunc == nil && len(values) == 1 {
-		return values[0]
-	}
-	y, ok := d.method.Combine(values)
-	if !ok {
-		y = math.NaN()
-	}
-	return y
-}
-
 // objectValues are the values of a statistic that needs several records at once: one value from all
 // records, one for each time and lead, or several for each of these.
 func (d *LazyCurves) objectValues(rows []int) (values []float64) {
 	id := columnOf(d.c.a, "object_id")
-	of := func(rows []int) {
-		cols, all := make([][]float64, len(d.stat.Needs)), d.c.copyRows(rows)
+	cases := map[string][]int{}
+	for _, r := range rows {
+		key := "" // all records together
+		if d.stat.PerCase || d.stat.ValuesFunc != nil {
+			key = d.c.caseOf(r, question.HeaderField, question.ValidBeg, question.Lead)
+		}
+		cases[key] = append(cases[key], r)
+	}
+	for _, key := range slices.Sorted(maps.Keys(cases)) {
+		cols, all := make([][]float64, len(d.stat.Needs)), d.c.copyRows(cases[key])
 		for k, need := range d.stat.Needs {
 			c, _ := d.c.q.Type.Column(need)
 			cols[k] = all[c.Slot]
 		}
-		if d.stat.ValuesFunc == nil {
-			if y, ok := d.stat.RecordsFunc(cols); ok {
-				values = append(values, y)
-			}
-			return
+		if d.stat.ValuesFunc != nil {
+			names := lists.Map(cases[key], func(r int) string { return d.c.a.Vectors[id].Text[r] })
+			values = append(values, d.stat.ValuesFunc(names, cols)...)
+		} else if y, ok := d.stat.RecordsFunc(cols); ok {
+			values = append(values, y)
 		}
-		names := lists.Map(rows, func(r int) string { return d.c.a.Vectors[id].Text[r] })
-		values = append(values, d.stat.ValuesFunc(names, cols)...)
-	}
-	if !d.stat.PerCase && d.stat.ValuesFunc == nil {
-		of(rows)
-		return values
-	}
-	cases := map[string][]int{}
-	for _, r := range rows {
-		key := d.c.caseOf(r, question.HeaderField, question.ValidBeg, question.Lead)
-		cases[key] = append(cases[key], r)
-	}
-	for _, key := range slices.Sorted(maps.Keys(cases)) {
-		of(cases[key])
 	}
 	return values
 }
 
 // caseOf joins the values of a row in columns of these roles.
 func (c *collector) caseOf(row int, roles ...question.Role) string {
-	var key strings.Builder
+	var key []byte
 	for k, col := range c.a.Columns {
-		switch v := &c.a.Vectors[k]; {
-		case !slices.Contains(roles, col.Role):
-		case col.Role == question.HeaderField:
-			fmt.Fprintf(&key, "%s\x00", v.Text[row])
-		default:
-			fmt.Fprintf(&key, "%d\x00", v.Seconds[row])
+		if slices.Contains(roles, col.Role) {
+			key = append(c.a.AppendValue(key, k, row), 0)
 		}
 	}
-	return key.String()
+	return string(key)
 }
 
 // distinctCount is the number of different values in some rows.
@@ -444,17 +448,12 @@ func Widen(q *question.Question, names []string) (*question.Question, error) {
 			more = append(more, f.String())
 		}
 	}
-	if q.Drawing != nil {
-		more = append(more, lists.Map(q.Drawing.ValueConditions, func(c question.ValueCondition) string { return c.Column })...)
-	}
-	if q.Drawing.ShowsLineType() {
-		more = append(more, lists.Map(q.Type.Columns, func(c record.Column) string { return c.Name })...)
-		if names = nil; q.Type.Group != nil {
-			more = append(more, q.Type.Group.Fields...)
-		}
+	by := pictureShapeOf(q)
+	if by != nil {
+		names, more = Stats(q), append(more, lists.Map(q.Type.Columns, func(c record.Column) string { return c.Name })...)
 	}
 	for _, name := range names {
-		s, err := question.StatOf(q, name)
+		s, err := statOf(q, name, by)
 		if err != nil {
 			return nil, err
 		}
@@ -462,12 +461,7 @@ func Widen(q *question.Question, names []string) (*question.Question, error) {
 		if err != nil {
 			return nil, err
 		}
-		if more = append(more, needs...); slices.Contains(needs, stat.Repeats) {
-			more = append(more, q.Type.Group.Fields...)
-		}
-		if s.ValuesFunc != nil {
-			more = append(more, "object_id")
-		}
+		more = append(more, needs...)
 	}
 	if asksForRevisions(q) {
 		more = append(more, "object_id", "time_index")

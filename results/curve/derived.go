@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/stat"
@@ -18,13 +19,8 @@ func derivedOf(q *question.Question, s *stat.Stat) (all []question.Derived, othe
 		return nil, nil, nil
 	}
 	for _, made := range q.Drawing.Derived {
-		if made.StatA != "" {
-			if of, err := question.StatOf(q, made.StatA); err != nil || of.Name != s.Name {
-				if err != nil {
-					return nil, nil, err
-				}
-				continue // it is drawn with that one
-			}
+		if made.StatA != "" && indexOfStat(q, []string{made.StatA}, s) < 0 {
+			continue // the curves of StatA are drawn with another statistic, and this derived curve with them
 		}
 		var other *stat.Stat
 		if made.StatB != "" && made.StatB != made.StatA {
@@ -39,13 +35,34 @@ func derivedOf(q *question.Question, s *stat.Stat) (all []question.Derived, othe
 	return all, others, nil
 }
 
-// needsOf returns the columns of a statistic and of the second curves of derived ones.
+// indexOfStat returns the index of the first of some names that is a name of s; -1 = none is.
+func indexOfStat(q *question.Question, names []string, s *stat.Stat) int {
+	return slices.IndexFunc(names, func(name string) bool {
+		named, err := question.StatOf(q, name)
+		return err == nil && named.Name == s.Name
+	})
+}
+
+// needsOf returns the columns that must be in the answer: those of a statistic, of the second curves of derived ones, and
+// of the drawing.
 func needsOf(q *question.Question, s *stat.Stat) ([]string, error) {
 	needs := slices.Clone(s.Needs)
 	_, others, err := derivedOf(q, s)
 	for _, other := range others {
 		if other != nil {
 			needs = append(needs, other.Needs...)
+		}
+	}
+	if slices.Contains(needs, stat.Repeats) {
+		needs = append(needs, q.Type.Group.Fields...)
+	}
+	if s.ValuesFunc != nil {
+		needs = append(needs, "object_id")
+	}
+	if d := q.Drawing; d != nil {
+		needs = append(needs, lists.Map(d.ValueConditions, func(c question.ValueCondition) string { return c.Column })...)
+		if d.Picture == "revision" {
+			needs = append(needs, "fcst_lead")
 		}
 	}
 	return needs, err
@@ -63,10 +80,7 @@ func (d *LazyCurves) addDerived() error {
 			return err
 		}
 		d.setStyle("", made.Style)
-		s := &d.Series[len(d.Series)-1]
-		if s.Right = d.Picture == "" && made.Operation != stat.Single; len(s.X) == 0 {
-			d.Omitted = append(d.Omitted, s.Name+": no case in common")
-		}
+		d.Series[len(d.Series)-1].Right = d.Picture == "" && made.Operation != stat.Single
 	}
 	return nil
 }
@@ -81,14 +95,12 @@ func (d *LazyCurves) equivalences() (drawn bool, err error) {
 		return false, err
 	}
 	var names []string
-	low, high := -stat.EquivalenceBound, stat.EquivalenceBound
-	if b := d.c.q.Drawing.EquivalenceBounds[0]; b != nil {
-		low = *b
+	bounds := []float64{-stat.EquivalenceBound, stat.EquivalenceBound}
+	for i, b := range d.c.q.Drawing.EquivalenceBounds {
+		if b != nil {
+			bounds[i] = *b
+		}
 	}
-	if b := d.c.q.Drawing.EquivalenceBounds[1]; b != nil {
-		high = *b
-	}
-	d.Note = "the difference of all cases, over all places of the axis; box 90 %, whiskers 95 % interval" + d.Note[len(d.method.note):]
 	for i, made := range all {
 		one, other := d.c.curveName(made.A), d.c.curveName(made.B)
 		name := d.derivedName(made, others[i])
@@ -108,10 +120,10 @@ func (d *LazyCurves) equivalences() (drawn bool, err error) {
 			if err != nil {
 				return true, err
 			}
-			e, ok = stat.Equivalent(a, b, low, high)
+			e, ok = stat.Equivalent(a, b, bounds[0], bounds[1])
 		}
 		if !ok {
-			d.Omitted = append(d.Omitted, fmt.Sprintf("%s: %d cases in common, without a spread, have no test", name, len(p.rows)))
+			d.Omitted = append(d.Omitted, fmt.Sprintf("%s: %d cases in common, but a test requires two with a spread", name, len(p.rows)))
 			continue
 		}
 		at := fmt.Sprint(len(names) + 1)
@@ -150,7 +162,7 @@ func OmittedDerived(q *question.Question, names []string) (out []string) {
 		return nil
 	}
 	for _, made := range q.Drawing.Derived {
-		if made.StatA != "" && !slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, made.StatA) }) {
+		if s, err := question.StatOf(q, made.StatA); made.StatA != "" && err == nil && indexOfStat(q, names, &s) < 0 {
 			words := func(items []int, stat string) string { return joinLabels(q.Drawing.Curves, items) + " " + stat }
 			out = append(out, made.Name(words(made.A, made.StatA), words(made.B, made.StatB)))
 		}
@@ -167,7 +179,8 @@ func (c *collector) matchCases(rows, others []int) (p point) {
 		var id []byte
 		for k, col := range c.a.Columns {
 			named := col.Role != question.HeaderField || k < len(c.q.Columns)
-			if named && col.Role != question.Data && !slices.Contains(curveFields, col.Name) {
+			isValue := slices.Contains([]question.Role{question.Data, question.Repeating, question.GroupStatistic}, col.Role)
+			if named && !isValue && !slices.Contains(curveFields, col.Name) {
 				id = append(c.a.AppendValue(id, k, i), 0)
 			}
 		}

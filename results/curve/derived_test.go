@@ -1,6 +1,7 @@
 package curve_test
 
 import (
+	"errors"
 	"math"
 	"reflect"
 	"slices"
@@ -16,8 +17,8 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// TestDerivedCurves: of the aggregates with agg_stat, else case by case before
-// plot_stat; by RMSE A has 1, 3, 5 … and B 2, 4 at two common cases.
+// TestDerivedCurves: with method overall, a derived curve is computed from the aggregates of both curves. With other
+// methods it is computed for each case, and the results are combined. The RMSE is 1, 6, 9 for A; 2, 3, 3 for B.
 func TestDerivedCurves(t *testing.T) {
 	rows := []row{{"A", 6, 6, 1, 1}, {"A", 12, 6, 1, 6}, {"A", 18, 6, 1, 9}, {"B", 6, 6, 1, 2}, {"B", 12, 6, 1, 3}, {"B", 18, 6, 1, 3}}
 	for _, c := range []struct {
@@ -49,7 +50,7 @@ func TestDerivedCurves(t *testing.T) {
 			t.Fatal(err, got)
 		}
 		s := got.Series[2]
-		if s.Name != c.name || s.Records[0] != 3 || math.Abs(s.Y[0]-c.want) > 1e-12 || math.IsNaN(s.Y[0]) != math.IsNaN(c.want) {
+		if s.Name != c.name || s.Records[0] != 3 || !(math.Abs(s.Y[0]-c.want) <= 1e-12 || math.IsNaN(s.Y[0]) && math.IsNaN(c.want)) {
 			t.Errorf("%s %s: %+v, want %v", c.method, c.op, s, c.want)
 		}
 		if c.op == stat.Equivalence && !(s.Low[0] < s.Y[0] && s.Y[0] < s.High[0]) {
@@ -73,8 +74,11 @@ func TestEquivalencePools(t *testing.T) {
 	}
 	want, _ := stat.Equivalent([]float64{1, 6, 9}, []float64{2, 3, 3}, low, high)
 	s := got.Series[0]
-	if s.Records[0] != 3 || math.Abs(s.Y[0]-8.0/3) > 1e-12 || s.Low[0] != want.Narrow[0] || s.WhiskerHigh[0] != want.Wide[1] || !slices.Equal(s.EquivalenceBounds, run.Values(want.Bounds[:])) || want.Bounds[0] != -2*want.Bounds[1] {
+	if s.Records[0] != 3 || !(math.Abs(s.Y[0]-8.0/3) <= 1e-12) || s.Low[0] != want.Narrow[0] || s.WhiskerHigh[0] != want.Wide[1] || !slices.Equal(s.EquivalenceBounds, run.Values(want.Bounds[:])) || want.Bounds[0] != -2*want.Bounds[1] {
 		t.Errorf("%+v, want %+v", s, want)
+	}
+	if len(got.Ticks) != 1 || got.Ticks[0].Text != "1" || got.Ticks[0].Label != "1" || got.XLabel != "1 ETB(A and B)" {
+		t.Errorf("%+v, %q", got.Ticks, got.XLabel)
 	}
 }
 
@@ -102,7 +106,7 @@ func TestDerivedOfTwoStatistics(t *testing.T) {
 			t.Fatalf("%v %+v", err, got)
 		}
 		s := got.Series[1]
-		if s.Name != "RATIO(A RMSE/A ME)" || math.Abs(s.Y[0]-want) > 1e-12 || method == "overall" && !(s.Low[0] <= s.Y[0] && s.Y[0] <= s.High[0]) {
+		if s.Name != "RATIO(A RMSE/A ME)" || !(math.Abs(s.Y[0]-want) <= 1e-12) || method == "overall" && !(s.Low[0] <= s.Y[0] && s.Y[0] <= s.High[0]) {
 			t.Errorf("%s: %+v, want %v", method, s, want)
 		}
 		if none := curve.OmittedDerived(q, []string{"rmse"}); len(none) > 0 {
@@ -141,7 +145,7 @@ func TestKindsOfIntervals(t *testing.T) {
 		t.Errorf("percentile %v %v, bca %v %v", low, high, bl, bh)
 	}
 	want := stat.HalfWidth(0.9, stat.StandardError(stat.MeanOfStats, []float64{1, 5, 9}, true))
-	if low, high = limits("mean", "std", ""); math.Abs((high+low)/2-5) > 1e-9 || math.Abs((high-low)/2-want) > 1e-9 {
+	if low, high = limits("mean", "std", ""); !(math.Abs((high+low)/2-5) <= 1e-9 && math.Abs((high-low)/2-want) <= 1e-9) {
 		t.Errorf("std %v %v", low, high)
 	}
 }
@@ -172,13 +176,24 @@ func TestNoteDescribesTheIntervals(t *testing.T) {
 	}
 }
 
-// TestNoteOfTheFilesLimits: the note says that the limits are those of the files where a kind has such columns; FBIAS of CTS
-// has only those of the bootstrap.
-func TestNoteOfTheFilesLimits(t *testing.T) {
+// TestLimitsOfTheFiles: a point has the limits of the files where a kind has such columns, even if it has one record, and the
+// note says it. FBIAS of CTS has only the limits of the bootstrap.
+func TestLimitsOfTheFiles(t *testing.T) {
 	const files, missing = "limits of the interval as in the files", "has no interval of these statistics"
 	lt, _ := record.TypeByName("CTS")
-	for kind, want := range map[string]string{"met_boot": files, "met_prm": "plot_ci met_prm " + missing} {
-		d := &question.Drawing{Method: "mean", FromColumns: true, Axis: "fcst_lead", Stats: []string{"FBIAS"}, Styles: []metviewer.Style{{"plot_ci": kind}}}
+	for _, c := range []struct {
+		kind    string
+		values  []float64 // of each column, one for each day
+		want    string
+		low, up float64
+	}{
+		{"met_boot", []float64{1, 2}, files, 1.5, 1.5},
+		{"met_boot", []float64{2}, files, 2, 2},
+		{"met_prm", []float64{1, 2}, "plot_ci met_prm " + missing, math.NaN(), math.NaN()},
+		{"std", []float64{1, 2, 4}, "interval by the standard error", 0.86, 3.81},
+		{"std", []float64{2}, "", math.NaN(), math.NaN()},
+	} {
+		d := &question.Drawing{Method: "mean", FromColumns: true, Axis: "fcst_lead", Stats: []string{"FBIAS"}, Styles: []metviewer.Style{{"plot_ci": c.kind}}}
 		d.Curves = []question.Group{{Field: "model", Values: [][]string{{"A"}}}}
 		q := &question.Question{Name: "q", Type: lt, Drawing: d}
 		columns, err := question.Columns(lt, "model", "fcst_valid_beg", "fcst_lead", "total", "fbias", "fbias_bcl", "fbias_bcu")
@@ -189,22 +204,26 @@ func TestNoteOfTheFilesLimits(t *testing.T) {
 		b.Reset(lt, "")
 		h := record.DefaultHeader()
 		h[record.Model] = "A"
-		for day := range int64(2) {
-			b.AppendTimes(b.AddHeader(h), 0, day*86400, 1)
+		for day := range c.values {
+			b.AppendTimes(b.AddHeader(h), 0, int64(day)*86400, 1)
 		}
 		for k := range b.Num {
-			b.Num[k] = append(b.Num[k], 1, 2)
+			b.Num[k] = append(b.Num[k], c.values...)
 		}
 		got, err := curve.Compute(t.Context(), q, answer.Select(q, &b), "FBIAS", 1)
-		if err != nil || !strings.Contains(got.Note, want) {
-			t.Errorf("%s: %v, %v", kind, got, err)
+		if err != nil || !strings.Contains(got.Note, c.want) || c.want == "" && strings.Contains(got.Note, "interval") || strings.Contains(got.Note, "none of points") {
+			t.Fatalf("%s of %d records: %v, %v", c.kind, len(c.values), got, err)
+		}
+		near := func(got, want float64) bool { return math.Abs(got-want) < 0.1 || math.IsNaN(got) && math.IsNaN(want) }
+		if s := got.Series[0]; !near(s.Low[0], c.low) || !near(s.High[0], c.up) {
+			t.Errorf("%s of %d records: %v … %v", c.kind, len(c.values), s.Low[0], s.High[0])
 		}
 	}
 }
 
-// TestCasesOfEqualisation: a case is each value of each field that makes curves,
-// of a group too, and of the fixed fields that are equalized; where one has no
-// row nothing is left, and it is named.
+// TestCasesOfEqualisation: an event remains only if it has a row for each value of each field that makes curves and of
+// each field in Equalize. The members of a group count separately. If a value has no row at all, nothing remains, and
+// the note names the value.
 func TestCasesOfEqualisation(t *testing.T) {
 	for _, c := range []struct {
 		values   [][]string
@@ -278,6 +297,55 @@ func TestQuestionOfCurves(t *testing.T) {
 		}
 		if len(q.Drawing.Curves) != len(fields) {
 			t.Errorf("%v: the question itself has changed: %+v", fields, q.Drawing.Curves)
+		}
+	}
+}
+
+// TestNamesOfOneStatistic: BIAS and VL1L2_BIAS are the same statistic. Its styles and its derived curves are drawn, whichever
+// name is requested.
+func TestNamesOfOneStatistic(t *testing.T) {
+	d := &question.Drawing{Axis: "fcst_lead", Method: "overall", Stats: []string{"VL1L2_RMSVE", "VL1L2_BIAS"}}
+	d.Curves = []question.Group{{Field: "model", Values: [][]string{{"a"}, {"a"}, {"b"}}}} // as a plot_spec may repeat a value
+	for _, color := range []string{"#000001", "#000002", "#000003", "#000004", "#000005", "#000006"} {
+		d.Styles = append(d.Styles, metviewer.Style{"colors": color})
+	}
+	d.Derived = []question.Derived{{Operation: stat.Diff, A: []int{0}, B: []int{2}, StatA: "VL1L2_BIAS", StatB: "VL1L2_BIAS"}}
+	sums := line{[]float64{10, 0, 0, 0, 0, 0, 9, 4}, nil}
+	q, a := asked(t, "VL1L2", d, sums, sums)
+	ofModels(a, "a", "b")
+	for _, name := range []string{"BIAS", "vl1l2_bias"} {
+		got, err := curve.ComputePoints(q, a, name, 1)
+		if err != nil || len(got.Series) != 3 {
+			t.Fatalf("%s: %v, %+v", name, err, got)
+		}
+		if one, two := got.Series[0].Style["colors"], got.Series[1].Style["colors"]; one != "#000004" || two != "#000006" {
+			t.Errorf("%s: colors %s and %s", name, one, two)
+		}
+		if omitted := curve.OmittedDerived(q, []string{name}); len(omitted) > 0 {
+			t.Errorf("%v is drawn with %s", omitted, name)
+		}
+	}
+	if omitted := curve.OmittedDerived(q, []string{"VL1L2_RMSVE"}); len(omitted) != 1 {
+		t.Errorf("omitted: %v", omitted)
+	}
+}
+
+// TestNoTestOfEquivalence: a test of equivalence needs common cases, and the error has their number, whatever else the note
+// reports.
+func TestNoTestOfEquivalence(t *testing.T) {
+	q := drawn("median")
+	q.Drawing.Curves = []question.Group{{Field: "model", Values: [][]string{{"A"}, {"B"}}}}
+	q.Drawing.Derived = []question.Derived{{Operation: stat.Equivalence, A: []int{0}, B: []int{1}}}
+	q.Drawing.ValueConditions = []question.ValueCondition{{Column: "total", Op: "<", Value: 2}}
+	rows := []row{{"A", 6, 6, 1, 1}, {"B", 12, 6, 1, 2}, {"A", 18, 6, 5, 1}, {"A", 24, 6, 1, 1}}
+	for _, axis := range []string{"fcst_lead", "fcst_lev"} {
+		q.Drawing.Axis = axis
+		a := answerOf(t, q, rows)
+		a.Columns = append(slices.Clip(a.Columns), question.Column{Name: "fcst_lev", Role: question.HeaderField})
+		a.Vectors = append(slices.Clip(a.Vectors), answer.Vector{Text: []string{"P500", "P500", "SFC", "P500"}}) // A, A, A, B
+		got, err := curve.ComputePoints(q, a, "RMSE", 1)
+		if !errors.Is(err, curve.ErrNoRecords) || !strings.Contains(err.Error(), "ETB(A and B): 0 cases in common") {
+			t.Errorf("%s: %v, %v", axis, got, err)
 		}
 	}
 }

@@ -39,28 +39,26 @@ func (c *collector) collectDrawn(x func(i int) float64) error {
 			return err
 		}
 	}
-	c.groups, c.labels = groups, map[string][]string{}
-	names := func(i int) []string {
-		return c.curveNames(func(g int) []string {
+	c.groups, c.labels, c.exclusions = groups, map[string][]string{}, map[string]bool{}
+	for i := range c.a.Rows {
+		admitted := c.admits(i)
+		names := c.curveNames(func(g int) []string {
 			labels := groups[g].labels[groups[g].text(i)]
 			for _, label := range labels {
-				groups[g].seen[label] = true
+				groups[g].seen[label] = groups[g].seen[label] || admitted
 			}
 			return labels
 		})
-	}
-	for i := range c.a.Rows {
-		if !c.admits(i) {
-			continue
-		}
-		for _, name := range names(i) {
-			if name == "" {
-				name = c.singleCurve
+		for _, name := range names {
+			if !admitted {
+				c.exclusions[name] = true
+				continue
 			}
-			c.addRow(name, x(i), i)
+			c.addRow(cmp.Or(name, c.singleCurve), x(i), i)
 		}
 	}
-	c.order()
+	c.curveOrder = c.curveNames(func(g int) []string { return groups[g].all })
+	slices.SortStableFunc(c.names, func(a, b string) int { return slices.Index(c.curveOrder, a) - slices.Index(c.curveOrder, b) })
 	c.absent = c.missingCurves()
 	c.sortByTime()
 	return nil
@@ -87,9 +85,9 @@ func (c *collector) curveNames(of func(g int) []string) (names []string) {
 	return names
 }
 
-// counterpart is the curve that is subtracted from another one: the one that the drawing names or,
-// if the drawing names a label of one field, such as a model, the curve with that label and
-// otherwise equal labels; "" if there is none.
+// counterpart returns the curve that is subtracted from the curve name; "" if there is none. The drawing's Baseline is
+//   - the name of a curve, which is the counterpart of every other curve, or
+//   - a label of one field, such as a model. Then the counterpart has this label, and otherwise the labels of name.
 func (c *collector) counterpart(name string) string {
 	minus := c.q.Drawing.Baseline
 	if slices.Contains(c.names, minus) && name != minus {
@@ -109,6 +107,12 @@ func (c *collector) counterpart(name string) string {
 	return ""
 }
 
+// isBaseline reports whether a curve is the drawing's Baseline, or has it as a label.
+func (c *collector) isBaseline(name string) bool {
+	label := func(g int) bool { return c.labels[name][g] == c.groups[g].labelOf(c.q.Drawing.Baseline) }
+	return name == c.q.Drawing.Baseline || slices.ContainsFunc(lists.Indices(len(c.labels[name])), label)
+}
+
 // curveName is the curve of these items of the drawing's groups.
 func (c *collector) curveName(items []int) string { return joinLabels(c.q.Drawing.Curves, items) }
 
@@ -124,9 +128,9 @@ func joinLabels(groups []question.Group, items []int) string {
 type grouping struct {
 	text    func(i int) string
 	labels  map[string][]string // value → curves
-	all     []string            // labels, in the drawing's order
+	all     []string            // labels, in the drawing's order; that of an item that is listed twice, twice
 	members [][]string          // the unquoted values of each of them
-	seen    map[string]bool     // labels that occur in a row
+	seen    map[string]bool     // labels that occur in a row; false = the drawing's conditions exclude all these rows
 }
 
 // labelOf is the label of an item that is given by its label or by its unquoted values.
@@ -149,11 +153,8 @@ func (c *collector) grouping(group question.Group) (grouping, error) {
 	if group.Values == nil {
 		group.Values = c.distinctValues(g.text)
 	}
-	for i, label := range labelsOf(group, len(c.q.Drawing.Curves)) {
-		if slices.Contains(g.all, label) {
-			continue
-		}
-		g.all, g.members = append(g.all, label), append(g.members, group.Values[i])
+	g.all, g.members = labelsOf(group, len(c.q.Drawing.Curves)), group.Values
+	for i, label := range g.all {
 		for _, v := range group.Values[i] {
 			if !slices.Contains(g.labels[v], label) { // a value that is named twice counts once
 				g.labels[v] = append(g.labels[v], label)
@@ -197,12 +198,12 @@ func labelsOf(group question.Group, fields int) []string {
 	return labels
 }
 
+// hourColumns are the columns from which the hours of the day are read.
+var hourColumns = map[string]string{"valid_hour": "fcst_valid_beg", "init_hour": "fcst_init_beg"} //nolint:gochecknoglobals // a constant table
+
 // text reads a field of a row in the form of question.Group.
 func (c *collector) text(field string) (func(i int) string, error) {
-	column := map[string]string{"valid_hour": "fcst_valid_beg", "init_hour": "fcst_init_beg"}[field]
-	if column == "" {
-		column = field
-	}
+	column := cmp.Or(hourColumns[field], field)
 	k := columnOf(c.a, column)
 	if k < 0 {
 		return nil, &fault.Error{Setting: "question " + c.q.Name + ": columns", Problem: "lacks " + column, Cure: "add it: its values make the curves"}
@@ -221,12 +222,6 @@ func (c *collector) text(field string) (func(i int) string, error) {
 	return nil, &fault.Error{Setting: "question " + c.q.Name, Problem: fmt.Sprintf("%q cannot make curves", field), Cure: "group by header fields, leads, times or hours"}
 }
 
-// order sorts the curves into the order of the drawing. The first field changes slowest.
-func (c *collector) order() {
-	c.curveOrder = c.curveNames(func(g int) []string { return c.groups[g].all })
-	slices.SortStableFunc(c.names, func(a, b string) int { return slices.Index(c.curveOrder, a) - slices.Index(c.curveOrder, b) })
-}
-
 // requiredCombinations returns the combinations that an event must have to be kept: one value of each field that makes
 // curves (items of several values are expanded) and of each field in Equalize. of returns the combination of a row. Valid
 // time and lead are skipped, because they identify the event (METcalcpy event_equalize).
@@ -234,8 +229,7 @@ func (c *collector) requiredCombinations() (all []string, of func(row int) strin
 	var texts []func(i int) string
 	all = []string{""}
 	for _, g := range slices.Concat(c.q.Drawing.Curves, c.q.Drawing.Equalize) {
-		switch g.Field {
-		case "fcst_valid_beg", "fcst_init_beg", "fcst_lead":
+		if slices.Contains([]string{"fcst_valid_beg", "fcst_init_beg", "fcst_lead"}, g.Field) {
 			continue
 		}
 		text, err := c.text(g.Field)
@@ -265,12 +259,17 @@ func (c *collector) requiredCombinations() (all []string, of func(row int) strin
 	}, nil
 }
 
-// equalize applies METviewer's event equalization. An event is a valid time and a lead; a combination is one value of
-// each field from requiredCombinations. At each position of the axis, equalize keeps an event only if every combination
-// has a row there. If a combination has no row at all, nothing remains. With EqualizeAcrossAxis, equalize first drops the
-// positions where a combination is missing, then keeps only the events that every combination has at all remaining
-// positions; the coordinate on the axis is then not part of the event. The note reports how many rows were removed, and
-// which combinations have none.
+// equalize applies METviewer's event equalization. An event is a valid time and a lead. A combination is one value of
+// each field from requiredCombinations.
+//
+// At each position of the axis, equalize keeps an event only if every combination has a row of it there. At a position
+// where a combination has no row, no event remains.
+//
+// With EqualizeAcrossAxis it works in two steps. First it drops every position where a combination has no row. Then it
+// keeps an event only if every combination has a row of it at all remaining positions. Events at different positions
+// differ in the coordinate on the axis, so this comparison ignores it.
+//
+// The note reports how many rows were removed, and which combinations have no row at all.
 func (c *collector) equalize() (note string, err error) {
 	valid, lead := columnOf(c.a, "fcst_valid_beg"), columnOf(c.a, "fcst_lead")
 	all, of, err := c.requiredCombinations()
@@ -291,19 +290,21 @@ func (c *collector) equalize() (note string, err error) {
 				e.lead = 0
 			case run.ByTime, run.ByInit:
 				e.valid = 0
-			case run.ByValidHour, run.ByInitHour:
-				e.valid /= 24 * 3600
+			case run.ByValidHour:
+				e.valid = dayOf(e.valid)
+			case run.ByInitHour:
+				e.valid = dayOf(e.valid - e.lead)
 			}
 		}
 		return e
 	}
-	type caseAtPlace struct {
-		of string
-		x  float64
+	type combinationAt struct {
+		combination string
+		x           float64
 	}
-	seen, count := map[caseAtPlace]bool{}, map[float64]int{}
+	seen, count := map[combinationAt]bool{}, map[float64]int{}
 	c.filterRows(func(x float64, row int) bool {
-		if s := (caseAtPlace{of(row), x}); !seen[s] {
+		if s := (combinationAt{of(row), x}); !seen[s] {
 			seen[s] = true
 			count[x]++
 		}
@@ -318,21 +319,21 @@ func (c *collector) equalize() (note string, err error) {
 			}
 		}
 	}
-	casesOfEvent := map[event]map[caseAtPlace]struct{}{}
+	rowsOfEvent := map[event]map[combinationAt]struct{}{}
 	before := c.filterRows(func(x float64, row int) bool {
 		e := at(x, row)
-		if casesOfEvent[e] == nil {
-			casesOfEvent[e] = map[caseAtPlace]struct{}{}
+		if rowsOfEvent[e] == nil {
+			rowsOfEvent[e] = map[combinationAt]struct{}{}
 		}
 		if count[x] == len(all) {
-			casesOfEvent[e][caseAtPlace{of(row), x}] = struct{}{}
+			rowsOfEvent[e][combinationAt{of(row), x}] = struct{}{}
 		}
 		return true
 	})
-	after := c.filterRows(func(x float64, row int) bool { return count[x] == len(all) && len(casesOfEvent[at(x, row)]) >= need })
+	after := c.filterRows(func(x float64, row int) bool { return count[x] == len(all) && len(rowsOfEvent[at(x, row)]) >= need })
 	present := map[string]bool{}
 	for s := range seen {
-		present[s.of] = true
+		present[s.combination] = true
 	}
 	note = fmt.Sprintf("; event equalization omitted %d of %d rows", before-after, c.a.Rows)
 	if all = slices.DeleteFunc(all, func(one string) bool { return present[one] }); len(all) > 0 {
@@ -385,13 +386,7 @@ func (d *LazyCurves) Question() *question.Question {
 // xOf returns the position of a row on the axis: hours, hPa, Unix seconds, hours of the day or the
 // number of a threshold.
 func (c *collector) xOf() (func(i int) float64, error) {
-	name := string(c.axis)
-	switch c.axis {
-	case run.ByValidHour:
-		name = "fcst_valid_beg"
-	case run.ByInitHour:
-		name = "fcst_init_beg"
-	}
+	name := cmp.Or(hourColumns[string(c.axis)], string(c.axis))
 	if c.axis == "" {
 		return func(int) float64 { return 0 }, nil
 	}
@@ -414,7 +409,12 @@ func (c *collector) xOf() (func(i int) float64, error) {
 	if texts == nil {
 		return func(i int) float64 { return Threshold(v.Text[i]) }, nil
 	}
-	return func(i int) float64 { return float64(slices.Index(texts, v.Text[i]) + 1) }, nil
+	position := map[string]float64{}
+	for _, text := range question.Unique(v.Text) {
+		isSame := func(other string) bool { return other == text || c.axis == run.ByThresh && sameThreshold(other, text) }
+		position[text] = float64(slices.IndexFunc(texts, isSame) + 1)
+	}
+	return func(i int) float64 { return position[v.Text[i]] }, nil
 }
 
 // axisCategories returns the values of a text field that is the axis, in the question's order or, if the
@@ -434,20 +434,29 @@ func (c *collector) axisCategories(axis string) []string {
 }
 
 // ambiguousThresholds returns all thresholds in the order of their numbers if two of them share a number but differ in
-// sign, such as <273 and >=273; then the axis must show texts. Otherwise it returns nil.
+// sign, such as <273 and >=273; then the axis must show texts. It returns one text of each threshold. Otherwise it returns
+// nil.
 func ambiguousThresholds(texts []string) []string {
 	all := slices.Compact(slices.Sorted(slices.Values(texts)))
-	slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(Threshold(a), Threshold(b)) })
-	sign := func(text string) string {
-		text = strings.TrimSuffix(text, strings.TrimLeft(text, signs))
-		return strings.NewReplacer("ge", ">=", "gt", ">", "le", "<=", "lt", "<", "eq", "==", "ne", "!=").Replace(text)
-	}
+	slices.SortStableFunc(all, func(a, b string) int {
+		return cmp.Or(cmp.Compare(Threshold(a), Threshold(b)), cmp.Compare(signOf(a), signOf(b)))
+	})
+	all = slices.CompactFunc(all, sameThreshold)
 	for i := 1; i < len(all); i++ {
-		if Threshold(all[i]) == Threshold(all[i-1]) && sign(all[i]) != sign(all[i-1]) {
+		if Threshold(all[i]) == Threshold(all[i-1]) {
 			return all
 		}
 	}
 	return nil
+}
+
+// sameThreshold reports whether two texts are one threshold, as ge273 and >=273.0 are.
+func sameThreshold(a, b string) bool { return Threshold(a) == Threshold(b) && signOf(a) == signOf(b) }
+
+// signOf returns the sign of a threshold: >= for ge273.
+func signOf(threshold string) string {
+	sign := strings.TrimSuffix(threshold, strings.TrimLeft(threshold, signs))
+	return strings.NewReplacer("ge", ">=", "gt", ">", "le", "<=", "lt", "<", "eq", "==", "ne", "!=").Replace(sign)
 }
 
 // pressure reads a level such as P500 as 500 hPa; NaN for other levels.

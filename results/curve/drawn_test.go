@@ -1,6 +1,7 @@
 package curve_test
 
 import (
+	"errors"
 	"maps"
 	"math"
 	"slices"
@@ -154,7 +155,7 @@ func TestAxes(t *testing.T) {
 	}
 }
 
-// TestPooled: what goes with the axis is pooled by no value.
+// TestPooled: the note lists the fields of which a point pools several values, except those that the axis determines.
 func TestPooled(t *testing.T) {
 	for axis, want := range map[string]string{"fcst_lead": "; pools 3 values of fcst_valid_beg", "valid_hour": ""} {
 		q := drawn("overall")
@@ -231,6 +232,7 @@ func TestUnlikeThresholds(t *testing.T) {
 	}{
 		{[]string{"<273", ">=273", ">=280", ">=273"}, []float64{1, 2, 3}, "fcst_thresh: 1 <273, 2 >=273, 3 >=280"},
 		{[]string{"ge273", ">=273.0", ">=280", "<290"}, []float64{273, 280, 290}, ""},
+		{[]string{"ge273", ">=273.0", "<273", "==273", "eq273"}, []float64{1, 2, 3}, "fcst_thresh: 1 <273, 2 ==273, 3 >=273.0"},
 	} {
 		var b record.Batch
 		b.Reset(ctc, "")
@@ -248,6 +250,50 @@ func TestUnlikeThresholds(t *testing.T) {
 		if err != nil || len(got.Series) != 1 || !slices.Equal(got.Series[0].X, c.x) || got.XLabel != c.label {
 			t.Errorf("%v: %+v, %v", c.thresholds, got, err)
 		}
+	}
+}
+
+// TestExcludedRowsOfPictures: the note reports rows that a plot's condition on values excludes, whatever the picture.
+func TestExcludedRowsOfPictures(t *testing.T) {
+	rows := []row{{"A", 6, 6, 1, 1}, {"A", 12, 6, 1, 6}, {"A", 18, 6, 1, 9}, {"B", 6, 6, 1, 2}, {"B", 12, 6, 1, 3}, {"B", 18, 6, 1, 3}, {"A", 24, 6, 5, 1}}
+	for picture, begin := range map[string]string{"": "median of the records' statistics; ", "box": "boxes from the lower ", curve.Equivalence: "the difference of all cases, "} {
+		q := drawn("median")
+		q.Drawing.Curves[0].Values = [][]string{{"A"}, {"B"}}
+		q.Drawing.ValueConditions = []question.ValueCondition{{Column: "total", Op: "<", Value: 2}}
+		if q.Drawing.Picture = picture; picture == curve.Equivalence {
+			q.Drawing.Picture, q.Drawing.Derived = "", []question.Derived{{Operation: stat.Equivalence, A: []int{0}, B: []int{1}}}
+		}
+		c, err := curve.Compute(t.Context(), q, answerOf(t, q, rows), "RMSE", 1)
+		if err != nil || !strings.HasPrefix(c.Note, begin) || !strings.Contains(c.Note, "; the plot's condition on values excludes 1 rows; ") {
+			t.Errorf("%q: %v, %+v", picture, err, c)
+		}
+	}
+}
+
+// TestExcludedCurves: a curve whose records are all excluded is not reported as one without a record.
+func TestExcludedCurves(t *testing.T) {
+	const excluded = ": the plot's condition on values excludes all records"
+	models := question.Group{Field: "model", Values: [][]string{{"A"}, {"B"}, {"C"}}}
+	valid := question.Group{Field: "valid_hour", Values: [][]string{{"6"}, {"12"}, {"18"}}}
+	for _, c := range []struct {
+		fields []question.Group
+		least  float64 // of ffbar, the square of the error
+		want   []string
+	}{
+		{[]question.Group{models}, 17, []string{"model B" + excluded, "model C: no record"}},
+		{[]question.Group{models, valid}, 4, []string{"model C: no record", "A valid 6 UTC" + excluded, "B valid 18 UTC: no record"}},
+	} {
+		q := drawn("overall")
+		q.Drawing.Curves, q.Drawing.ValueConditions = c.fields, []question.ValueCondition{{Column: "ffbar", Op: ">=", Value: c.least}}
+		got, err := curve.Compute(t.Context(), q, answerOf(t, q, theRows), "RMSE", 1)
+		if err != nil || !slices.Equal(got.Omitted, c.want) {
+			t.Errorf("%v: %v, %+v", c.want, err, got)
+		}
+	}
+	q := drawn("overall")
+	q.Drawing.Baseline, q.Drawing.ValueConditions = "B", []question.ValueCondition{{Column: "ffbar", Op: "<", Value: 0}}
+	if got, err := curve.ComputePoints(q, answerOf(t, q, theRows), "RMSE", 1); !errors.Is(err, curve.ErrNoRecords) {
+		t.Errorf("without any record: %v, %v", got, err)
 	}
 }
 
@@ -310,4 +356,6 @@ func TestCurvesWhoseValuesReadAsOthers(t *testing.T) {
 	q.Drawing.Curves[0].Values = [][]string{{"X Y"}, {"A+B"}} // a scorecard's rows are called by what is not the model
 	q.Drawing.Baseline, q.Drawing.Picture = "A+B", "scorecard"
 	check(map[string]float64{"Z": 15})
+	q.Drawing.Baseline = "X Y" // the first item, whose label is quoted
+	check(map[string]float64{"Z": -15})
 }

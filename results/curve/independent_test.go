@@ -142,8 +142,8 @@ func pooled(f func(m []float64) float64, lines []*rawLine) float64 {
 	return f(m)
 }
 
-// some draws from one value to all of them.
-func listOrCount[T any](r *rand.Rand, all []T) []T {
+// someOf returns at least one of the values, chosen at random and in random order.
+func someOf[T any](r *rand.Rand, all []T) []T {
 	all = slices.Clone(all)
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all[:1+r.IntN(len(all))]
@@ -255,12 +255,12 @@ func randomQuestion(t *testing.T, rng *rand.Rand, name string, set []*rawLine, b
 
 	models := distinctOf(set, func(l *rawLine) string { return l.model })
 	if rng.IntN(4) == 0 {
-		models = listOrCount(rng, models)
+		models = someOf(rng, models)
 	}
 	rng.Shuffle(len(models), func(i, j int) { models[i], models[j] = models[j], models[i] })
-	masks := listOrCount(rng, distinctOf(set, func(l *rawLine) string { return l.mask }))
-	valids := listOrCount(rng, distinctOf(set, func(l *rawLine) int64 { return l.valid }))
-	leads := listOrCount(rng, distinctOf(set, func(l *rawLine) int { return l.lead }))
+	masks := someOf(rng, distinctOf(set, func(l *rawLine) string { return l.mask }))
+	valids := someOf(rng, distinctOf(set, func(l *rawLine) int64 { return l.valid }))
+	leads := someOf(rng, distinctOf(set, func(l *rawLine) int { return l.lead }))
 	axis := []string{"fcst_lead", "fcst_valid_beg"}[rng.IntN(2)]
 
 	q := &question.Question{Name: "q", Subset: "s", Type: lt, Weight: 1}

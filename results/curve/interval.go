@@ -12,7 +12,7 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// intervalNote describes the intervals; it is empty if no point has two records.
+// intervalNote describes the intervals. It is empty if there is none.
 func (d *LazyCurves) intervalNote(by *pictureShape) string {
 	most, fewest := 0, math.MaxInt
 	for _, places := range d.places {
@@ -20,38 +20,44 @@ func (d *LazyCurves) intervalNote(by *pictureShape) string {
 			most, fewest = max(most, len(p.rows)), min(fewest, len(p.rows))
 		}
 	}
-	kinds := question.Unique(d.kinds)
-	if by != nil {
-		kinds = []string{d.method.kind("")}
-	}
-	words := strings.Join(lists.Map(kinds, d.describeInterval), "")
-	if words == "" || most < 2 || by != nil && d.Picture != "performance" {
+	if by != nil && d.Picture != "performance" {
 		return ""
 	}
+	describe := func(kind string) string { return d.describeInterval(kind, fewest, most) }
+	words := strings.Join(lists.Map(question.Unique(d.kinds), describe), "")
 	if by != nil {
-		words = "; of PODY a " + strings.TrimPrefix(words, "; ")
-	}
-	if fewest < 2 {
-		words += " (none of points of one record)"
+		words = strings.Replace(words, "; ", "; of PODY a ", 1)
 	}
 	return words
 }
 
-// describeInterval is the sentence of the note about intervals of a kind.
-func (d *LazyCurves) describeInterval(kind string) string {
-	switch {
-	case kind == "none":
+// describeInterval is the sentence of the note about intervals of a kind. A point has at least the fewest records, and at
+// most the most.
+func (d *LazyCurves) describeInterval(kind string, fewest, most int) string {
+	except := map[bool]string{true: " (none of points of one record)"}[fewest < 2]
+	switch _, _, inFiles := d.limits(kind); {
+	case kind == "none" || most == 0:
+		return ""
+	case inFiles:
+		return "; limits of the interval as in the files"
+	case most < 2:
 		return ""
 	case kind == "boot" && d.method.interval != "":
-		return d.method.interval
+		return d.method.interval + except
 	case kind == "std" && d.method.SummaryMethod != stat.Overall:
-		return fmt.Sprintf("; %g %% interval by the standard error", math.Round(1e4*d.method.confidence)/100)
-	case kind != "std" && kind != "boot" && d.c.q.Drawing.FromColumns:
-		if _, _, ok := d.stat.Limits(limitsOf(kind)); ok {
-			return "; limits of the interval as in the files"
-		}
+		return fmt.Sprintf("; %g %% interval by the standard error", math.Round(1e4*d.method.confidence)/100) + except
 	}
 	return "; plot_ci " + kind + " has no interval of these statistics"
+}
+
+// limits returns the columns in which the files have the limits of a kind of intervals: x_bcl, x_ncl. ok is false if they
+// have none.
+func (d *LazyCurves) limits(kind string) (low, high string, ok bool) {
+	letter := map[string]byte{"met_prm": 'n', "norm": 'n', "met_boot": 'b'}[kind]
+	if letter == 0 || !d.c.q.Drawing.FromColumns {
+		return "", "", false
+	}
+	return d.stat.Limits(letter)
 }
 
 // perRecord are the statistics of the records of both curves at a point.
@@ -103,7 +109,17 @@ func (d *LazyCurves) EachInterval(ctx context.Context, f func(curve, point int, 
 
 // interval computes the interval of a point with value y, of METviewer's kind.
 func (d *LazyCurves) interval(kind string, op stat.Operation, p point, y float64) (iv stat.Interval, ok bool, err error) {
+	low, high, inFiles := d.limits(kind)
 	switch {
+	case inFiles && op == "":
+		iv.Value = y
+		for to, column := range map[*float64]string{&iv.Low: low, &iv.High: high} {
+			s := d.stat
+			if s.Needs = []string{column}; err == nil {
+				*to, err = d.method.value(&s, d.c.q.Type, d.c.copyRows(p.rows))
+			}
+		}
+		return iv, true, err
 	case op == stat.Significant || len(p.rows) < 2 || d.stat.OfObjects() && kind != "std": // nothing to resample
 		return iv, false, nil
 	case kind == "boot" && d.method.bootstrap != nil && op != "":
@@ -116,20 +132,6 @@ func (d *LazyCurves) interval(kind string, op stat.Operation, p point, y float64
 		se := stat.StandardError(d.method.SummaryMethod, values, d.method.inflate)
 		margin := stat.HalfWidth(d.method.confidence, se)
 		return stat.Interval{Value: y, Low: y - margin, High: y + margin, Spread: se}, !math.IsNaN(margin), err
-	case (kind == "met_prm" || kind == "met_boot" || kind == "norm") && op == "" && d.c.q.Drawing.FromColumns:
-		low, high, has := d.stat.Limits(limitsOf(kind))
-		iv.Value = y
-		for to, column := range map[*float64]string{&iv.Low: low, &iv.High: high} {
-			s := d.stat
-			s.Needs = []string{column}
-			if has && err == nil {
-				*to, err = d.method.value(&s, d.c.q.Type, d.c.copyRows(p.rows))
-			}
-		}
-		return iv, has, err
 	}
 	return iv, false, nil
 }
-
-// limitsOf is the letter in the names of the columns with the limits of a kind of intervals: x_bcl, x_ncl.
-func limitsOf(kind string) byte { return cmp.Or(map[string]byte{"met_boot": 'b'}[kind], 'n') }

@@ -52,10 +52,13 @@ func (m *metviewerRows) aggregated() [][]string {
 	for i, s := range m.Series {
 		for k, p := range m.places[i] {
 			row, name, n := m.cells(keys, m.labels[i], p.rows[0]), m.statName(&m.stat), s.Records[k]
-			if op := m.operations[i]; op != "" { // METcalcpy names it in the field in which its curves differ, and counts no records
+			// METcalcpy writes the name of a derived curve into the first field in which its two curves differ, or else
+			// into the last field. It writes 0 as the number of records.
+			if op := m.operations[i]; op != "" {
+				one, two := m.cells(m.fields, m.labels[i], p.rows[0]), m.cells(m.fields, m.subtracted[i], p.baselineRows[0])
 				field, other := len(m.fields)-1, m.statName(cmp.Or(p.other, &m.stat))
 				for g := range slices.Backward(m.fields) {
-					if m.labels[i][g] != m.subtracted[i][g] {
+					if one[g] != two[g] {
 						field = g
 					}
 				}
@@ -83,13 +86,13 @@ func (m *metviewerRows) statistics() ([][]string, error) {
 		one := &pictureBuilder{LazyCurves: m.LazyCurves, Series: run.Series{Name: curve}}
 		for _, x := range slices.Sorted(maps.Keys(m.c.points[curve])) {
 			at := m.c.points[curve][x]
-			for _, name := range names {
-				y, err := one.statistic(name, at)
-				if err != nil {
-					return nil, err
-				}
+			values, err := one.statistics(at, names...)
+			if err != nil {
+				return nil, err
+			}
+			for i, name := range names {
 				row := append(m.cells(keys, m.c.labels[curve], at[0]), name, m.cells([]string{"fcst_var"}, nil, at[0])[0])
-				rows = append(rows, append(row, orNA(y, 7), record.NA, record.NA, strconv.Itoa(len(at))))
+				rows = append(rows, append(row, orNA(values[i], 7), record.NA, record.NA, strconv.Itoa(len(at))))
 			}
 		}
 	}
@@ -171,10 +174,8 @@ func (m *metviewerRows) repeated(row []string, r int) (rows [][]string) {
 // statName is METviewer's name of a statistic, as the plot writes it: VL1L2_BIAS.
 func (m *metviewerRows) statName(s *stat.Stat) string {
 	if m.c.q.Drawing != nil {
-		for _, name := range m.c.q.Drawing.Stats {
-			if named, err := question.StatOf(m.c.q, name); err == nil && named.Name == s.Name {
-				return name
-			}
+		if i := indexOfStat(m.c.q, m.c.q.Drawing.Stats, s); i >= 0 {
+			return m.c.q.Drawing.Stats[i]
 		}
 	}
 	return s.Name

@@ -48,6 +48,8 @@ func TestMetviewerColumns(t *testing.T) {
 	two := drawn("overall")
 	two.Drawing.Axis, two.Drawing.Curves = "valid_hour", []question.Group{{Field: "model", Values: [][]string{{"B"}, {"A"}}}, {Field: "fcst_lead", Values: [][]string{{"6"}}}}
 	two.Drawing.Derived = []question.Derived{{Operation: stat.Diff, A: []int{0, 0}, B: []int{1, 0}}}
+	less := drawn("overall") // minus without series: the columns whose values differ make the curves
+	less.Drawing.Curves, less.Drawing.Baseline = nil, "B"
 	group := drawn("median")
 	group.Drawing.Curves[0].Values = [][]string{{"A", "B"}}
 	for _, c := range []struct {
@@ -69,6 +71,9 @@ func TestMetviewerColumns(t *testing.T) {
 			"A:B|60000|RMSE|TMP|5.0284903|NA|NA|5",
 			"DIFF(B TMP RMSE-A TMP RMSE)|60000|RMSE|TMP|-1.1966213|NA|NA|0",
 			"RATIO(Group_y1_1 TMP RMSE/A TMP MSE)|60000|RMSE,MSE|TMP|0.1784577|NA|NA|0")},
+		{"minus without series", less, tabbed(
+			"model|fcst_lead|stat_name|fcst_var|stat_value|stat_btcl|stat_btcu|nstats",
+			"DIFF(A TMP RMSE-B TMP RMSE)|60000|RMSE|TMP|1.1966213|NA|NA|0")},
 		{"two fields", two, tabbed( // METcalcpy writes the name into the field in which the curves differ
 			"model|fcst_lead|valid_hour|stat_name|fcst_var|stat_value|stat_btcl|stat_btcu|nstats",
 			"B|60000|6|RMSE|TMP|2.0000000|NA|NA|1",

@@ -1,10 +1,12 @@
 package curve_test
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
@@ -46,7 +48,7 @@ func TestGreatestInterest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := c.Series[0]; len(s.Y) != 1 || s.Records[0] != 3 || s.Y[0] < 0.5999 || s.Y[0] > 0.6001 { // of 0.9, 0.3 and 0.6
+	if s := c.Series[0]; len(s.Y) != 1 || s.Records[0] != 3 || !(math.Abs(s.Y[0]-0.6) < 1e-9) { // of 0.9, 0.3 and 0.6
 		t.Errorf("%+v", s)
 	}
 }
@@ -63,7 +65,8 @@ func TestRevisedObjects(t *testing.T) {
 	h := record.DefaultHeader()
 	h[record.FcstVar] = "REV_APCP"
 	header := b.AddHeader(h)
-	for i, area := range []float64{1, -3, 2, -1, 9, 9, 2, 4, -4, 6} { // the second object begins at 2, that at 9 is no forecast's
+	// F_1 has the first four records and F_2 the last four. The two of O_1, with area 9, are observed.
+	for i, area := range []float64{1, -3, 2, -1, 9, 9, 2, 4, -4, 6} {
 		b.AppendTimes(header, int32(12-i)*3600, 3600, 1)
 		for _, c := range lt.Columns {
 			switch {
@@ -89,5 +92,26 @@ func TestRevisedObjects(t *testing.T) {
 	}
 	if want := stat.RevisionsOf([][]float64{{1, -3, 2, -1}, {2, 4, -4, 6}}).String(); !strings.HasSuffix(c.Note, ": "+want) {
 		t.Errorf("%s\nwant %s", c.Note, want)
+	}
+}
+
+// TestDifferencesWithoutCases: objects of two models, and their revisions, have no common cases. A scorecard needs a baseline.
+func TestDifferencesWithoutCases(t *testing.T) {
+	for _, c := range []struct{ lineType, picture, minus, derived, want string }{
+		{"MODE_OBJ_SINGLE", "", "b", "", "no cases to pair"},
+		{"MODE_OBJ_SINGLE", "scorecard", "b", "", "no cases to pair"},
+		{"MTD_3D_OBJ_PAIR", "", "", "RATIO", "no cases to pair"},
+		{"SL1L2", "revision", "b", "", "no cases to pair"},
+		{"SL1L2", "scorecard", "", "", "picture scorecard needs a baseline"},
+	} {
+		lt, _ := record.TypeByName(c.lineType)
+		d := &question.Drawing{Picture: c.picture, Baseline: c.minus, Axis: "fcst_lead", Method: "median"}
+		if c.derived != "" {
+			d.Derived = []question.Derived{{Operation: stat.Operation(c.derived)}}
+		}
+		_, err := curve.ComputePoints(&question.Question{Name: "q", Type: lt, Drawing: d}, &answer.Answer{Rows: 1}, question.DefaultStat(lt), 1)
+		if err == nil || !strings.Contains(err.Error(), c.want) || fault.Code(err) != fault.Usage {
+			t.Errorf("%+v: %v", c, err)
+		}
 	}
 }

@@ -19,9 +19,10 @@ import (
 
 // pictureShape describes a picture that uses all rows of each curve.
 type pictureShape struct {
-	x, y string // quantities on the axes
-	axis bool   // the rows are partitioned along the question's axis
-	draw func(s *pictureBuilder) error
+	x, y  string // quantities on the axes
+	needs string // columns that the answer must have, if the line type has them; also all repeating columns
+	axis  bool   // the rows are partitioned along the question's axis
+	draw  func(s *pictureBuilder) error
 }
 
 // pictureShapeOf is the shape of a question's picture; nil if the picture shows a statistic.
@@ -29,54 +30,62 @@ func pictureShapeOf(q *question.Question) *pictureShape {
 	if !q.Drawing.ShowsLineType() {
 		return nil
 	}
+	const counts = "fy_oy fy_on fn_oy fn_on" // of CTC and NBRCTC
+	repeated := map[string]string{"RHIST": "rank", "PHIST": "bin", "RELP": "ens"}[q.Type.Name]
 	of := map[string]pictureShape{
-		"roc":            {"POFD", "PODY", q.Type.Name == "CTC", (*pictureBuilder).roc},
-		"reliability":    {"probability", "frequency", false, (*pictureBuilder).reliability},
-		"performance":    {"success_ratio", "PODY", true, (*pictureBuilder).performance},
-		"taylor":         {"PR_CORR", "FSTDEV/OSTDEV", q.Drawing.Axis != "", (*pictureBuilder).taylor},
-		"rank_histogram": {countOf(q.Type), "share", false, (*pictureBuilder).ranks},
-		"eclv":           {"cost_loss_ratio", "ECLV", false, (*pictureBuilder).value},
-		"spread_skill":   {"VAR_MEAN", "MSE", false, (*pictureBuilder).spreadSkill},
+		"roc":            {"POFD", "PODY", counts, q.Type.Name == "CTC", (*pictureBuilder).roc},
+		"reliability":    {"probability", "frequency", "", false, (*pictureBuilder).reliability},
+		"performance":    {"success_ratio", "PODY", counts + " far pody", true, (*pictureBuilder).performance},
+		"taylor":         {"PR_CORR", "FSTDEV/OSTDEV", "fbar obar fobar ffbar oobar", q.Drawing.Axis != "", (*pictureBuilder).taylor},
+		"rank_histogram": {repeated, "share", "bin_size", false, (*pictureBuilder).ranks},
+		"eclv":           {"cost_loss_ratio", "ECLV", counts, false, (*pictureBuilder).value},
+		"spread_skill":   {"VAR_MEAN", "MSE", "bin_n var_min var_mean ffbar fobar oobar", false, (*pictureBuilder).spreadSkill},
 	}[q.Drawing.Picture]
 	return &of
-}
-
-// countOf names what a line type repeats: rank, bin, ens.
-func countOf(t *record.LineType) string {
-	if t.Group == nil {
-		return ""
-	}
-	return strings.TrimPrefix(t.Group.Count, "n_")
 }
 
 // pictureBuilder builds one curve of a picture.
 type pictureBuilder struct {
 	*LazyCurves
 	run.Series
-	at map[float64][]int // place on the axis → rows
+	at      map[float64][]int // place on the axis → rows
+	undrawn []string          // points whose x the records do not define
 }
 
-func (s *pictureBuilder) add(x, y float64, n int) {
-	s.X, s.Y, s.Records = append(s.X, x), append(s.Y, y), append(s.Records, n)
-	s.Low, s.High = append(s.Low, math.NaN()), append(s.High, math.NaN())
-}
-
-// label labels the last point with the place of its rows on the question's axis.
-func (s *pictureBuilder) label(rows []int) {
-	if text, err := s.c.text(string(s.c.axis)); err == nil {
-		s.Labels, s.LabelAxis = append(s.Labels, text(rows[0])), s.c.axis
+// add adds a point and its label, if it has one. It returns false, and adds nothing, if x is undefined.
+func (s *pictureBuilder) add(x, y float64, n int, label ...string) bool {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		s.undrawn = append(s.undrawn, strings.Join(append([]string{s.Name}, label...), " "))
+		return false
 	}
+	s.X, s.Y, s.Records, s.Labels = append(s.X, x), append(s.Y, y), append(s.Records, n), append(s.Labels, label...)
+	s.Low, s.High = append(s.Low, math.NaN()), append(s.High, math.NaN())
+	return true
+}
+
+// label returns the label of a point, the place of its rows on the question's axis; none without an axis.
+func (s *pictureBuilder) label(rows []int) []string {
+	text, err := s.c.text(string(s.c.axis))
+	if err != nil {
+		return nil
+	}
+	s.LabelAxis = s.c.axis
+	return []string{text(rows[0])}
 }
 
 // picture draws all curves of a shape.
 func (d *LazyCurves) picture(by *pictureShape) error {
+	var undrawn []string
 	for _, name := range d.c.names {
 		s := &pictureBuilder{LazyCurves: d, Series: run.Series{Name: name}, at: d.c.points[name]}
 		if err := by.draw(s); err != nil {
 			return err
 		}
-		d.Series = append(d.Series, s.Series)
+		d.Series, undrawn = append(d.Series, s.Series), append(undrawn, s.undrawn...)
 		d.setStyle(name, nil)
+	}
+	if undrawn != nil {
+		d.Note += "; not drawn, because " + by.x + " is undefined: " + listOrCount(undrawn, "points")
 	}
 	if d.Series == nil { // no row is of a curve that the drawing names
 		return ErrNoRecords
@@ -96,22 +105,17 @@ func (d *LazyCurves) picture(by *pictureShape) error {
 // statistics computes statistics from rows.
 func (s *pictureBuilder) statistics(rows []int, names ...string) (values []float64, err error) {
 	for _, name := range names {
-		v, err := s.statistic(name, rows)
+		st, err := question.StatOf(s.c.q, name)
+		if err != nil {
+			return nil, err
+		}
+		v, err := s.method.value(&st, s.c.q.Type, s.c.copyRows(rows))
 		if err != nil {
 			return nil, err
 		}
 		values = append(values, v)
 	}
 	return values, nil
-}
-
-// statistic computes a statistic from rows.
-func (s *pictureBuilder) statistic(name string, rows []int) (float64, error) {
-	st, err := question.StatOf(s.c.q, name)
-	if err != nil {
-		return 0, err
-	}
-	return s.method.value(&st, s.c.q.Type, s.c.copyRows(rows))
 }
 
 // repeats returns the repeating columns of rows by field and repetition: values that must be equal
@@ -147,18 +151,15 @@ func (s *pictureBuilder) repeats(rows []int) (fields [][]float64, err error) {
 // the lowest (all are).
 func (s *pictureBuilder) roc() error {
 	if s.c.q.Type.Name == "CTC" {
-		s.add(1, 1, 0)
-		s.Labels = append(s.Labels, "")
+		s.add(1, 1, 0, "")
 		for _, x := range slices.Sorted(maps.Keys(s.at)) {
 			v, err := s.statistics(s.at[x], "POFD", "PODY")
 			if err != nil {
 				return err
 			}
-			s.add(v[0], v[1], len(s.at[x]))
-			s.label(s.at[x])
+			s.add(v[0], v[1], len(s.at[x]), s.label(s.at[x])...)
 		}
-		s.add(0, 0, 0)
-		s.Labels = append(s.Labels, "")
+		s.add(0, 0, 0, "")
 		return nil
 	}
 	f, err := s.repeats(s.at[0])
@@ -167,12 +168,11 @@ func (s *pictureBuilder) roc() error {
 	}
 	yes, no := total(f[1]), total(f[2])
 	hits, alarms := 0.0, 0.0
-	s.add(0, 0, 0)
-	s.Labels, s.LabelAxis = append(s.Labels, ""), "thresh_i"
+	s.LabelAxis = "thresh_i"
+	s.add(0, 0, 0, "")
 	for i := range slices.Backward(f[1]) {
 		hits, alarms = hits+f[1][i], alarms+f[2][i]
-		s.add(alarms/no, hits/yes, int(hits+alarms))
-		s.Labels = append(s.Labels, strconv.FormatFloat(f[0][i], 'g', -1, 64))
+		s.add(alarms/no, hits/yes, int(hits+alarms), strconv.FormatFloat(f[0][i], 'g', -1, 64))
 	}
 	return nil
 }
@@ -185,9 +185,13 @@ func (s *pictureBuilder) reliability() error {
 	if err != nil {
 		return err
 	}
+	thresholds, upper := append(f[0], 1), 1 // METplotpy, too, ends the last bin at 1 if the records do not say where it ends
+	if last := len(f[1]) - 1; last >= 0 && thresholds[last] == 1 {
+		upper = 0 // each bin is the probability of its threshold, as in VSDB's RELI (see stat)
+	}
 	for i, yes := range f[1] {
 		if n := yes + f[2][i]; n > 0 {
-			s.add((f[0][i]+f[0][i+1])/2, yes/n, int(n))
+			s.add((thresholds[i]+thresholds[i+upper])/2, yes/n, int(n))
 		}
 	}
 	return nil
@@ -196,10 +200,7 @@ func (s *pictureBuilder) reliability() error {
 // performance draws the probability of detection against the success ratio 1 − FAR. As in
 // METviewer, only the former has intervals.
 func (s *pictureBuilder) performance() (err error) {
-	prefix := ""
-	if strings.HasPrefix(s.c.q.Type.Name, "NBR") {
-		prefix = "NBR_"
-	}
+	prefix := map[bool]string{true: "NBR_"}[strings.HasPrefix(s.c.q.Type.Name, "NBR")]
 	if s.stat, err = question.StatOf(s.c.q, prefix+"PODY"); err != nil {
 		return err
 	}
@@ -209,9 +210,9 @@ func (s *pictureBuilder) performance() (err error) {
 		if err != nil {
 			return err
 		}
-		s.add(1-v[0], v[1], len(s.at[x]))
-		s.label(s.at[x])
-		places = append(places, point{rows: s.at[x]})
+		if s.add(1-v[0], v[1], len(s.at[x]), s.label(s.at[x])...) {
+			places = append(places, point{rows: s.at[x]})
+		}
 	}
 	s.places, s.operations = append(s.places, places), append(s.operations, "")
 	return nil
@@ -225,8 +226,7 @@ func (s *pictureBuilder) taylor() error {
 		if err != nil {
 			return err
 		}
-		s.add(v[0], v[1]/v[2], len(s.at[x]))
-		s.label(s.at[x])
+		s.add(v[0], v[1]/v[2], len(s.at[x]), s.label(s.at[x])...)
 	}
 	return nil
 }
@@ -328,11 +328,8 @@ func (s *pictureBuilder) spreadSkill() error {
 	}
 	n, least, mean, ff, fo, oo := col("bin_n"), col("var_min"), col("var_mean"), col("ffbar"), col("fobar"), col("oobar")
 	rows := slices.Clone(s.at[0])
-	slices.SortStableFunc(rows, func(i, j int) int { return int(math.Copysign(1, least[i]-least[j])) })
-	all, count, x, y := 0.0, 0.0, 0.0, 0.0
-	for _, r := range rows {
-		all += n[r]
-	}
+	slices.SortStableFunc(rows, func(i, j int) int { return cmp.Compare(least[i], least[j]) })
+	all, count, x, y := total(lists.Map(rows, func(r int) float64 { return n[r] })), 0.0, 0.0, 0.0
 	for i, r := range rows {
 		count, x, y = count+n[r], x+n[r]*mean[r], y+n[r]*(ff[r]-2*fo[r]+oo[r])
 		last := i == len(rows)-1
@@ -405,9 +402,19 @@ const minScorecardCases = 8
 // confidence. The confidence comes from the bootstrap interval. For statistics of records it comes from METviewer's t-test
 // of the cases' differences (stat_flag NCAR).
 func (d *LazyCurves) markScorecard() error {
+	if d.untested() {
+		d.Note += "; no difference is tested, because the question has no bootstrap"
+	}
 	for i := range d.Series {
 		s := &d.Series[i]
-		s.Name = strings.Join(d.labels[i][min(1, len(d.labels[i])):], " ") // all rows are of the one candidate, which Made names
+		var words []string
+		for g, label := range d.labels[i] {
+			// If all rows compare the same two models, their names omit the candidate. Series.Derivation has both.
+			if label == d.subtracted[i][g] || slices.ContainsFunc(d.labels, func(other []string) bool { return other[g] != label }) {
+				words = append(words, label)
+			}
+		}
+		s.Name, s.Marks = strings.Join(words, " "), nil
 		if vars := d.c.q.Header[record.FcstVar]; len(vars) == 1 && !slices.Contains(d.c.curveFields(), "fcst_var") {
 			s.Name = strings.TrimSpace(d.Stat + " " + vars[0] + " " + s.Name)
 		}
@@ -422,18 +429,26 @@ func (d *LazyCurves) markScorecard() error {
 	return nil
 }
 
+// untested reports whether a scorecard needs a bootstrap and has none.
+func (d *LazyCurves) untested() bool {
+	return d.method.SummaryMethod == stat.Overall && d.method.bootstrap == nil
+}
+
 // mark is the mark of point k of series i of a scorecard.
 func (d *LazyCurves) mark(i, k int) (int, error) {
 	s := &d.Series[i]
-	if s.Records[k] < minScorecardCases {
+	if s.Records[k] < minScorecardCases || d.untested() {
 		return run.MarkTooFew, nil
 	}
 	how := 0
 	if d.method.SummaryMethod == stat.Overall {
+		// The interval has the drawing's confidence. At 95 % it reaches below and above, if the differences are normal.
+		scale := stat.HalfWidth(question.DefaultConfidence, 1) / stat.HalfWidth(d.method.confidence, 1)
+		below, above := scale*(s.Y[k]-s.Low[k]), scale*(s.High[k]-s.Y[k])
 		switch {
-		case math.Abs(s.Y[k]) > 2.5758*(s.High[k]-s.Low[k])/(2*1.96):
+		case math.Abs(s.Y[k]) > 2.5758*(below+above)/(2*1.96):
 			how = 2 * run.MarkBetter
-		case s.Low[k] > 0 || s.High[k] < 0:
+		case s.Y[k] > below || -s.Y[k] > above:
 			how = run.MarkBetter
 		}
 	} else if values, err := d.perCase(stat.Diff, d.places[i][k]); err != nil {
@@ -531,7 +546,7 @@ func (d *LazyCurves) addRevisionTests() error {
 // spreads the revisions of a valid time along the axis up to the following valid time, and adds METviewer's tests
 // (revis_stat) to the note.
 func (d *LazyCurves) revisions() error {
-	lead := columnOf(d.c.a, "fcst_lead")
+	leads := d.c.a.Vectors[columnOf(d.c.a, "fcst_lead")].Seconds
 	for i := range d.Series {
 		s := &d.Series[i]
 		var all [][]float64
@@ -539,10 +554,10 @@ func (d *LazyCurves) revisions() error {
 		for k := 1; k < len(old.X); k++ {
 			step = min(step, old.X[k]-old.X[k-1])
 		}
-		*s = run.Series{Name: old.Name}
+		*s = run.Series{Name: old.Name, Derivation: old.Derivation, Right: old.Right, Style: old.Style}
 		for k, p := range d.places[i] {
 			rows := slices.Clone(p.rows)
-			slices.SortStableFunc(rows, func(a, b int) int { return int(d.c.a.Vectors[lead].Seconds[b] - d.c.a.Vectors[lead].Seconds[a]) })
+			slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(leads[b], leads[a]) })
 			values, err := d.perCase("", point{rows: rows})
 			if err != nil {
 				return err

@@ -3,12 +3,14 @@ package curve_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
@@ -169,7 +171,7 @@ func checkWords(t *testing.T, seed uint64, before, q *question.Question, a *answ
 
 // TestCurvesOfRandomGroups: curves of random items of two fields, each of one value or of
 // several, some named twice: their names differ, and each has the records that the rows of
-// the archive give by hand; a difference and a ratio are of the curves that they name.
+// the archive give by hand; the difference is of the curves that it names.
 func TestCurvesOfRandomGroups(t *testing.T) {
 	sl1l2, _ := record.TypeByName("SL1L2")
 	models := []string{"A", "B", "A+B", `"A`, "X", "X Y", "E,C", "1:2", "valid 6", ""}
@@ -189,10 +191,10 @@ func TestCurvesOfRandomGroups(t *testing.T) {
 		}
 		q := &question.Question{Name: "q", Type: sl1l2, Drawing: &question.Drawing{Stats: []string{"FBAR"}, Axis: "fcst_lead", Method: "overall"}}
 		q.Drawing.Curves = []question.Group{group("model", models), group("vx_mask", masks)}
-		side := func() []int {
+		items := func() []int {
 			return []int{random.IntN(len(q.Drawing.Curves[0].Values)), random.IntN(len(q.Drawing.Curves[1].Values))}
 		}
-		made := question.Derived{Operation: "DIFF", A: side(), B: side()}
+		made := question.Derived{Operation: "DIFF", A: items(), B: items()}
 		q.Drawing.Derived = []question.Derived{made}
 		q.SelectColumns()
 		var b record.Batch
@@ -212,8 +214,16 @@ func TestCurvesOfRandomGroups(t *testing.T) {
 				b.Num[c.Slot] = append(b.Num[c.Slot], map[string]float64{"total": 1, "fbar": l.value}[c.Name])
 			}
 		}
-		means := map[string]bool{} // what each curve must be, by N and mean
-		count := 0
+		valuesOf := func(models, masks []string) (values []float64) {
+			for _, l := range lines {
+				if slices.Contains(models, l.model) && slices.Contains(masks, l.mask) {
+					values = append(values, l.value)
+				}
+			}
+			return values
+		}
+		mean := func(values []float64) float64 { return lists.Sum(slices.Values(values)) / float64(len(values)) }
+		var want []string // number of records and mean of each curve, in the order of the drawing
 		seen := map[string]bool{}
 		for _, m := range q.Drawing.Curves[0].Values {
 			for _, k := range q.Drawing.Curves[1].Values {
@@ -222,19 +232,14 @@ func TestCurvesOfRandomGroups(t *testing.T) {
 					continue
 				}
 				seen[id] = true
-				n, sum := 0, 0.0
-				for _, l := range lines {
-					if slices.Contains(m, l.model) && slices.Contains(k, l.mask) {
-						n, sum = n+1, sum+l.value
-					}
-				}
-				if n > 0 {
-					count++
-					means[fmt.Sprintf("%d %.9g", n, sum/float64(n))] = true
+				if values := valuesOf(m, k); len(values) > 0 {
+					want = append(want, fmt.Sprintf("%d %.9g", len(values), mean(values)))
 				}
 			}
 		}
-		got, err := curve.Compute(t.Context(), q, answer.Select(q, &b), "FBAR", 1)
+		count := len(want)
+		rows := answer.Select(q, &b)
+		got, err := curve.Compute(t.Context(), q, rows, "FBAR", 1)
 		if count == 0 && errors.Is(err, curve.ErrNoRecords) {
 			continue
 		}
@@ -246,17 +251,33 @@ func TestCurvesOfRandomGroups(t *testing.T) {
 		if len(plain) > count {
 			plain = plain[:count]
 		}
-		for _, s := range plain {
+		for i, s := range plain {
 			if names[s.Name] {
 				t.Errorf("seed %d: two curves are called %q", seed, s.Name)
 			}
 			names[s.Name] = true
-			if id := fmt.Sprintf("%d %.9g", s.Records[0], s.Y[0]); !means[id] {
-				t.Errorf("seed %d: %q is of %s records and mean, of %v", seed, s.Name, id, means)
+			if id := fmt.Sprintf("%d %.9g", s.Records[0], s.Y[0]); id != want[i] {
+				t.Errorf("seed %d: %q is of %s records and mean, want %s", seed, s.Name, id, want[i])
 			}
 		}
-		if len(plain) != count || len(got.Series) > count+1 {
-			t.Errorf("seed %d: %d curves, want %d: %v", seed, len(got.Series), count, names)
+		if len(plain) != count || len(got.Series) != count+1 {
+			t.Fatalf("seed %d: %d curves, want %d and a difference: %v", seed, len(got.Series), count, names)
+		}
+		vector := func(name string) *answer.Vector {
+			return &rows.Vectors[slices.IndexFunc(rows.Columns, func(c question.Column) bool { return c.Name == name })]
+		}
+		lines = nil
+		for i := range rows.Rows {
+			lines = append(lines, line{vector("model").Text[i], vector("vx_mask").Text[i], vector("fbar").Num[i]})
+		}
+		side := func(items []int) []float64 {
+			return valuesOf(q.Drawing.Curves[0].Values[items[0]], q.Drawing.Curves[1].Values[items[1]])
+		}
+		a, less := side(made.A), side(made.B) // all records have the same time, so they are paired in the order of the answer
+		n := min(len(a), len(less))
+		diff := got.Series[count]
+		if len(diff.Y) != min(n, 1) || n > 0 && (diff.Records[0] != n || !(math.Abs(diff.Y[0]-mean(a[:n])+mean(less[:n])) < 1e-9)) {
+			t.Errorf("seed %d: %+v, want the difference of %v and %v", seed, diff, a, less)
 		}
 	}
 }

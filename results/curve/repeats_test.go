@@ -8,10 +8,11 @@ import (
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/results/curve"
+	"github.com/barograph/barograph/stat"
 )
 
-// line is a record of a type with repeating columns: its fixed numbers and
-// those that repeat, a day apart from the one before.
+// line is a record of a type with repeating columns: the values of its fixed columns, then those of the repeating ones.
+// Each line that asked gets is valid one day after the previous one.
 type line struct{ fixed, repeats []float64 }
 
 // asked is a question about all of a line type, and its answer of these lines.
@@ -43,6 +44,48 @@ func asked(t *testing.T, lineType string, d *question.Drawing, lines ...line) (*
 	return q, answer.Select(q, b)
 }
 
+// ofModels distributes the records of an answer to models: the first ones to the first model, and so on. The records of each
+// model begin at the same valid time.
+func ofModels(a *answer.Answer, models ...string) {
+	each := a.Rows / len(models)
+	for k, c := range a.Columns {
+		for i := range a.Rows {
+			switch v := &a.Vectors[k]; c.Name {
+			case "model":
+				v.Text[i] = models[i/each]
+			case "fcst_valid_beg", "fcst_init_beg":
+				v.Seconds[i] = int64(i%each) * 86400
+			}
+		}
+	}
+}
+
+// TestDifferencesOfRepeatingColumns: records of two models are the same case whatever their repeating columns contain.
+func TestDifferencesOfRepeatingColumns(t *testing.T) {
+	for _, c := range []struct {
+		lineType, stat string
+		a, b           line
+		want           float64
+	}{
+		{"PCT", "PSTD_BASER", line{[]float64{5, 3}, []float64{0, 1, 2, 0.5, 0, 2, 1}}, line{[]float64{5, 3}, []float64{0, 2, 1, 0.5, 1, 1, 1}}, 0.2 - 0.6},
+		{"MCTC", "MCTS_ACC", line{[]float64{4, 2, 0.5}, []float64{1, 1, 1, 1}}, line{[]float64{4, 2, 0.5}, []float64{3, 0, 0, 1}}, 0.5 - 1},
+	} {
+		d := &question.Drawing{Axis: "fcst_lead", Method: "overall", Baseline: "b", Curves: []question.Group{{Field: "model", Values: [][]string{{"a"}, {"b"}}}}}
+		d.Derived = []question.Derived{{Operation: stat.Diff, A: []int{0}, B: []int{1}}}
+		q, a := asked(t, c.lineType, d, c.a, c.a, c.b, c.b)
+		ofModels(a, "a", "b")
+		got, err := curve.ComputePoints(q, a, c.stat, 1)
+		if err != nil || len(got.Series) != 2 || len(got.Omitted) > 0 {
+			t.Fatalf("%s: %v, %+v", c.stat, err, got)
+		}
+		for _, s := range got.Series { // the difference from the baseline, and the derived curve
+			if len(s.Y) != 1 || s.Records[0] != 2 || !(math.Abs(s.Y[0]-c.want) < 1e-12) {
+				t.Errorf("%s: %+v, want %v", c.stat, s, c.want)
+			}
+		}
+	}
+}
+
 // TestStatisticsOfRepeatingColumns: bins and tables are added up over records;
 // of records with other thresholds there is no statistic.
 func TestStatisticsOfRepeatingColumns(t *testing.T) {
@@ -54,7 +97,7 @@ func TestStatisticsOfRepeatingColumns(t *testing.T) {
 		// base rate (1+3)/10, bins 0.25 and 0.75 with 2 of 6 and 2 of 4
 		{"PCT", "PSTD_BASER", []line{{[]float64{5, 3}, []float64{0, 1, 2, 0.5, 0, 2, 1}}, {[]float64{5, 3}, []float64{0, 1, 2, 0.5, 2, 0, 1}}}, 0.4},
 		{"PCT", "PSTD_RELIABILITY", []line{{[]float64{5, 3}, []float64{0, 1, 2, 0.5, 0, 2, 1}}, {[]float64{5, 3}, []float64{0, 1, 2, 0.5, 2, 0, 1}}}, (6./144 + 4./16) / 10},
-		{"PCT", "PSTD_BASER", []line{{[]float64{5, 3}, []float64{0, 1, 2, 0.5, 0, 2, 1}}, {[]float64{5, 3}, []float64{0, 1, 2, 0.4, 2, 0, 1}}}, 0.4},
+		{"PCT", "PSTD_BASER", []line{{[]float64{5, 3}, []float64{0, 1, 2, 0.5, 0, 2, 1}}, {[]float64{5, 3}, []float64{0, 1, 2, 0.4, 2, 0, 1}}}, math.NaN()},
 		{"PCT", "PSTD_RELIABILITY", []line{{[]float64{5, 3}, []float64{0, 1, 2, 0.5, 0, 2, 1}}, {[]float64{5, 3}, []float64{0, 1, 2, 0.4, 2, 0, 1}}}, math.NaN()},
 		{"MCTC", "MCTS_ACC", []line{{[]float64{4, 2, 0.5}, []float64{1, 1, 1, 1}}, {[]float64{4, 2, 0.5}, []float64{3, 0, 0, 1}}}, 0.75},
 	} {
@@ -63,7 +106,7 @@ func TestStatisticsOfRepeatingColumns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if y := got.Series[0].Y[0]; math.Abs(y-c.want) > 1e-15 && !(math.IsNaN(y) && math.IsNaN(c.want)) {
+		if y := got.Series[0].Y[0]; !(math.Abs(y-c.want) <= 1e-15 || math.IsNaN(y) && math.IsNaN(c.want)) {
 			t.Errorf("%s of %d lines is %v, not %v", c.stat, len(c.lines), y, c.want)
 		}
 	}

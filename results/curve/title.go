@@ -1,7 +1,9 @@
 package curve
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -20,10 +22,7 @@ func Title(q *question.Question, a *answer.Answer) string {
 	if a.Rows == 0 {
 		n = "no rows in this data"
 	}
-	if n == "" {
-		return q.Title
-	}
-	return strings.TrimPrefix(q.Title+"; "+n, "; ")
+	return strings.TrimSuffix(strings.TrimPrefix(q.Title+"; "+n, "; "), "; ")
 }
 
 // counts describes how many levels, regions, leads and days some rows have.
@@ -47,11 +46,14 @@ func (c *collector) counts(rows []int) string {
 		case "fcst_lead":
 			add(distinctCount(v.Seconds, rows), "lead")
 		case "fcst_valid_beg":
-			add(len(lists.Set(rows, func(i int) int64 { return v.Seconds[i] / (24 * 3600) })), "day")
+			add(len(lists.Set(rows, func(i int) int64 { return dayOf(v.Seconds[i]) })), "day")
 		}
 	}
 	return strings.Join(parts, ", ")
 }
+
+// dayOf returns the number of the day of a time, which is negative before 1970.
+func dayOf(t int64) int64 { return int64(math.Floor(float64(t) / (24 * 3600))) }
 
 // rows returns the rows of all curves, each once, in order.
 func (c *collector) rows() []int {
@@ -171,8 +173,13 @@ func (d *LazyCurves) addOmitted() {
 	}
 }
 
-// noteOmitted adds the omitted curves to the note.
+// noteOmitted adds the omitted curves to the note, among them the differences of two curves without a common case.
 func (d *LazyCurves) noteOmitted() {
+	for i, op := range d.operations {
+		if s := &d.Series[i]; op != "" && len(s.X) == 0 {
+			d.Omitted = append(d.Omitted, cmp.Or(s.Derivation, s.Name)+": no case in common")
+		}
+	}
 	if n := len(d.Omitted); n > 0 {
 		d.Note += "; omitted: " + strings.Join(d.Omitted[:min(n, 6)], ", ")
 		if n > 6 {
@@ -181,41 +188,34 @@ func (d *LazyCurves) noteOmitted() {
 	}
 }
 
-// requested are the values of a field that the question's conditions list.
-func (c *collector) requested(field string) []string {
-	if f, ok := record.FieldByName(field); ok {
-		return c.q.Header[f]
-	}
-	return nil
-}
-
 // missingCurves lists what the drawing requests but has no rows: each value of a field and, if the drawing names the
 // values of all fields, each combination of values that have rows separately but not together.
 func (c *collector) missingCurves() (out []string) {
+	reasons := map[bool]string{false: ": no record", true: ": the plot's condition on values excludes all records"}
 	written := true
 	for g, group := range c.q.Drawing.Curves {
 		for _, label := range c.groups[g].all {
-			if !c.groups[g].seen[label] {
-				out = append(out, group.Field+" "+label+": no record")
+			if admitted, occurs := c.groups[g].seen[label]; !admitted {
+				out = append(out, group.Field+" "+label+reasons[occurs])
 			}
 		}
-		if written = written && group.Values != nil; group.Values == nil {
-			for _, v := range c.requested(group.Field) {
-				if c.groups[g].labelOf(v) == "" {
-					out = append(out, group.Field+" "+v+": no record")
-				}
+		written = written && group.Values != nil
+		f, isHeaderField := record.FieldByName(group.Field)
+		for _, v := range c.q.Header[f] { // the values that the question's conditions list
+			if isHeaderField && group.Values == nil && c.groups[g].labelOf(v) == "" {
+				out = append(out, group.Field+" "+v+": no record")
 			}
 		}
 	}
 	if !written || len(c.groups) < 2 {
-		return out
+		return question.Unique(out)
 	}
 	for _, name := range c.curveNames(func(g int) []string {
 		return slices.DeleteFunc(slices.Clone(c.groups[g].all), func(label string) bool { return !c.groups[g].seen[label] })
 	}) {
 		if c.points[name] == nil {
-			out = append(out, name+": no record")
+			out = append(out, name+reasons[c.exclusions[name]])
 		}
 	}
-	return out
+	return question.Unique(out)
 }

@@ -41,7 +41,7 @@ func TestEconomicValue(t *testing.T) {
 			t.Fatalf("%s: values at %v", lineType, s.X)
 		}
 		for i, ratio := range s.X {
-			if want := c.value(ratio); math.Abs(ratio-float64(i+1)/20) > 1e-12 || math.Abs(s.Y[i]-want) > 1e-9 || s.Records[i] != len(c.lines) {
+			if want := c.value(ratio); math.Abs(ratio-float64(i+1)/20) > 1e-12 || !(math.Abs(s.Y[i]-want) <= 1e-9) || s.Records[i] != len(c.lines) {
 				t.Errorf("%s: at ratio %g of %d records the value is %g, want %g", lineType, ratio, s.Records[i], s.Y[i], want)
 			}
 		}

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/results/curve"
+	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/stat"
 )
 
@@ -120,8 +122,61 @@ func TestDifference(t *testing.T) {
 	if got, err = curve.Compute(t.Context(), q, answerOf(t, q, rows), "RMSE", 1); err != nil || len(got.Series) != 2 || got.Series[1].Name != "A 48 h" || got.Series[1].Records[0] != 3 {
 		t.Errorf("of two fields: %+v %v", got, err)
 	}
-	q.Drawing.Baseline = "C"
-	if _, err := curve.ComputePoints(q, answerOf(t, q, rows), "RMSE", 1); err == nil {
-		t.Error("a curve that is not there was taken off")
+}
+
+// TestNoDifference: without a record of the baseline, or of every other curve, there is no difference, and the error has the
+// reason. Curves without a common case are omitted with the reason.
+func TestNoDifference(t *testing.T) {
+	q := byLead()
+	q.Drawing.EventEqual = false
+	for baseline, want := range map[string]string{"C": "C is not known; choose one of A B", "B": "B has no curve to compare with: model A: no record; name one that has records"} {
+		q.Drawing.Baseline = baseline
+		rows := leads()
+		if baseline == "B" {
+			rows = slices.DeleteFunc(rows, func(r row) bool { return r.model == "A" })
+		}
+		_, err := curve.ComputePoints(q, answerOf(t, q, rows), "RMSE", 1)
+		if !errors.Is(err, curve.ErrNoDifference) || fault.Code(err) != fault.Usage || !strings.HasSuffix(strings.ReplaceAll(err.Error(), ",", ""), want) {
+			t.Errorf("minus %s: %v", baseline, err)
+		}
+	}
+	q.Drawing.Baseline = "B"
+	got, err := curve.ComputePoints(q, answerOf(t, q, []row{{"A", 6, 6, 1, 1}, {"B", 12, 6, 1, 2}}), "RMSE", 1)
+	if err != nil || !slices.Equal(got.Omitted, []string{"DIFF(A-B): no case in common"}) || !strings.Contains(got.Note, got.Omitted[0]) {
+		t.Errorf("%v, %+v", err, got)
+	}
+}
+
+// TestEqualizedHours: across the hours of the initial time an event is the day of the initial time and the lead, and across
+// those of the valid time the day of the valid time. Days before 1970 are days, too.
+func TestEqualizedHours(t *testing.T) {
+	for _, c := range []struct {
+		axis  string
+		valid []int64 // h, each with the lead 18 h
+		days  string
+	}{
+		// initial times 00Z and 12Z of one day, and 00Z of the following day
+		{"init_hour", []int64{240 + 18, 240 + 30, 264 + 18}, "2 days"},
+		{"init_hour", []int64{-240 + 18, -240 + 30, -216 + 18}, "2 days"},
+		{"valid_hour", []int64{240, 252, 264}, "2 days"},
+		{"valid_hour", []int64{-24, -12, 0}, "2 days"},
+		{"valid_hour", []int64{-24, -12}, "1 day"},
+	} {
+		q := byLead()
+		q.Drawing.Axis, q.Drawing.EqualizeAcrossAxis, q.Drawing.Replicates = c.axis, true, 0
+		var rows []row
+		for _, model := range []string{"A", "B"} {
+			for i, valid := range c.valid {
+				rows = append(rows, row{model, valid, 18, 1, float64(i + 1)})
+			}
+		}
+		a := answerOf(t, q, rows)
+		got, err := curve.ComputePoints(q, a, "RMSE", 1)
+		if err != nil || !slices.Equal(got.Series[0].X, []float64{0, 12}) || !slices.Equal(got.Series[0].Y, run.Values{1, 2}) {
+			t.Errorf("%s %v: %v, %+v", c.axis, c.valid, err, got)
+		}
+		if title := curve.Title(q, a); !strings.HasSuffix(title, ", "+c.days) && !strings.Contains(title, c.days+", ") {
+			t.Errorf("%v: %s", c.valid, title)
+		}
 	}
 }

@@ -136,7 +136,8 @@ func postRows(r *posts) *Table {
 func postDays(r *posts) *Table {
 	t := table("phase", "day", "design", "method", "messages", "values", "avg post (ms)", "p99 (ms)", "max post (ms)",
 		"values/s", "late")
-	t.Note = "Late: products that were started more than a minute of the feed's time after their time."
+	t.Note = "Late: products whose posting started more than a minute of the feed's time after they were due. Of the " +
+		"service: products that were committed more than a minute of the feed's time after their file was complete."
 	for _, d := range r.days {
 		cells := texts(d.Scenario, d.Cell.Value("day"), d.Design, d.Method)
 		if d.Posting == nil {

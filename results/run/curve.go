@@ -73,7 +73,7 @@ type Series struct {
 	Low        Values    `json:"low,omitempty"` // bounds of the confidence interval; of a box plot, the quartiles
 	High       Values    `json:"high,omitempty"`
 	// Marks has one value per point of a scorecard: MarkBetter, or −MarkBetter for worse, at 95 % confidence, twice that
-	// at 99 %, 0 = no difference, MarkTooFew = too few records.
+	// at 99 %, 0 = no difference, MarkTooFew = too few records, or no test.
 	Marks []int             `json:"marks,omitempty"`
 	Style map[string]string `json:"style,omitempty"` // see metviewer.Style; a property without a value is Barograph's choice
 	// set for box plots only, one value per point
@@ -91,14 +91,14 @@ const (
 	MarkTooFew = 9
 )
 
-// Values are numbers. JSON contains null for NaN.
+// Values are numbers. JSON contains null for NaN and infinities.
 type Values []float64
 
-// MarshalJSON writes NaN as null.
+// MarshalJSON writes NaN and infinities as null.
 func (v Values) MarshalJSON() ([]byte, error) {
 	out := make([]*float64, len(v))
 	for i := range v {
-		if !math.IsNaN(v[i]) {
+		if !math.IsNaN(v[i]) && !math.IsInf(v[i], 0) {
 			out[i] = &v[i]
 		}
 	}

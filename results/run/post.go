@@ -35,7 +35,7 @@ type Posting struct {
 
 	RowsRead     int64 `json:"rows_read"`
 	RowsInserted int64 `json:"rows_inserted"` // −1 = not reported, likewise below
-	RowsUpdated  int64 `json:"rows_updated"`
+	RowsUpdated  int64 `json:"rows_updated"`  // of the test delete: the deleted rows
 	Retries      int64 `json:"retries"`
 	TableBytes   int64 `json:"table_bytes"`
 	IndexBytes   int64 `json:"index_bytes"`
@@ -43,7 +43,8 @@ type Posting struct {
 	// growth of the write-ahead log during the posting, including writes of other clients
 	LogBytes int64 `json:"log_bytes"`
 
-	// live feed only: products whose posting started more than one minute late, on the feed's clock
+	// live feed only: products whose posting started more than one minute late, on the feed's clock; of the service,
+	// products that were committed more than one minute after their file was complete
 	Late       int64 `json:"late,omitempty"`
 	Maintained bool  `json:"maintained,omitempty" old:"upkeep"` // the database was maintained after the posting
 }

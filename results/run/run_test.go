@@ -85,7 +85,7 @@ func TestFolderRoundTrip(t *testing.T) {
 	if err := f.Reject("a.vsdb", 3, "lead \"2x\" is not in hours", "V01 GFS 2x"); err != nil {
 		t.Fatal(err)
 	}
-	c := &run.VerificationPlot{Case: "test_1", Stat: "ANOM_CORR", Axis: run.ByLead, Series: []run.Series{{Name: "G2", X: []float64{0, 24}, Y: run.Values{1, math.NaN()}}}}
+	c := &run.VerificationPlot{Case: "test_1", Stat: "ANOM_CORR", Axis: run.ByLead, Series: []run.Series{{Name: "G2", X: []float64{0, 24}, Y: run.Values{1, math.NaN()}, Low: run.Values{math.Inf(-1), math.Inf(1)}}}}
 	if err := f.StoreVerificationPlot(c); err != nil {
 		t.Fatal(err)
 	}

@@ -218,8 +218,8 @@ func (s *runner) addCase(ctx context.Context, q *question.Question, a *answer.An
 	}
 	for _, name := range curve.Stats(q) {
 		drawn, err := curve.Compute(ctx, q, a, name, s.options.Seed)
-		if _, lacks := errors.AsType[*fault.Error](err); lacks {
-			continue // the question does not select the columns that the statistic needs
+		if _, lacks := errors.AsType[*fault.Error](err); lacks || errors.Is(err, curve.ErrNoRecords) {
+			continue // the question does not select the columns that the statistic needs, or draws none of its records
 		}
 		if err != nil {
 			return err

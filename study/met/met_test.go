@@ -481,3 +481,23 @@ func (a faultyArchives) Open(ctx context.Context, d design.Name) (archive.Archiv
 	}
 	return enginetest.Faulty(archive, a.f), nil
 }
+
+// TestCasesWithoutCurves: a case whose drawing excludes all records is timed, and has no curves.
+func TestCasesWithoutCurves(t *testing.T) {
+	q := cases(t, "test_3")[0]
+	q.Drawing = question.NewDrawing(q.Type, question.DefaultStat(q.Type), "fcst_lead")
+	q.Drawing.ValueConditions = []question.ValueCondition{{Column: "total", Op: "<", Value: 0}}
+	q.SelectColumns()
+	reg := engine.Registry{pebble.Driver()}
+	folder, err := run.Create(filepath.Join(t.TempDir(), "run"), run.Run{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := met.Run(t.Context(), folder, met.Options{Registry: reg, Targets: []met.Target{target(&reg[0], t.TempDir(), design.KeyValue)}, Cases: []*question.Question{q}, Files: day(t), Subset: "s", Reps: 1})
+	if err = errors.Join(err, folder.Close()); err != nil || out.Equal == 0 || out.Empty != 0 {
+		t.Fatalf("%v, %+v", err, out)
+	}
+	if plots, err := run.ReadVerificationPlots(folder.Dir); err != nil || len(plots) > 0 {
+		t.Errorf("%v, %v", plots, err)
+	}
+}

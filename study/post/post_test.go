@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,6 +20,7 @@ import (
 	"github.com/barograph/barograph/engine/all"
 	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/results/run"
@@ -43,12 +48,17 @@ func references(t *testing.T, s post.Source) *post.References {
 
 func openStore(t *testing.T, d posts.Design) *posts.Store {
 	t.Helper()
+	return openTables(t, posts.Tables{Design: d, Make: true, Tests: true})
+}
+
+func openTables(t *testing.T, tables posts.Tables) *posts.Store {
+	t.Helper()
 	e, err := all.Registry().Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "post.db"), engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { e.Close() })
-	s, err := posts.DatabaseOf(e).Open(t.Context(), posts.Tables{Design: d, Make: true})
+	s, err := posts.DatabaseOf(e).Open(t.Context(), tables)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,6 +262,9 @@ func TestService(t *testing.T) {
 				t.Errorf("%s: %d products, rename to committed row %s, in %s of %s",
 					s.Cell, m.Products, m.Post.P50, m.Post.Total, m.Total)
 			}
+			if m.Late != 15 { // a minute of this feed has six microseconds
+				t.Errorf("%s: %d products are late, want all", s.Cell, m.Late)
+			}
 		default:
 			if m.Products != 30 || m.Rate() == 0 || m.Post.Total != m.Total || s.Cell.Value("together") != "1000" {
 				t.Errorf("%s: %d products in %s of %s", s.Cell, m.Products, m.Post.Total, m.Total)
@@ -262,22 +275,10 @@ func TestService(t *testing.T) {
 
 // TestServiceReportsDuplicates: the service posts a file that arrives twice only once, and the run warns.
 func TestServiceReportsDuplicates(t *testing.T) {
-	files := smallFeed(t, synth.SHEF{Seed: 5, Messages: 3, Mean: 20}).Files(5)
-	dir := t.TempDir()
-	var paths []string
-	for _, name := range []string{"a", "b"} {
-		paths = append(paths, filepath.Join(dir, name))
-		if err := os.WriteFile(paths[len(paths)-1], files[0].Append(nil), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	texts, err := formats.NewTexts(t.Context(), paths, nil, func(err error) { t.Error(err) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := smallFeed(t, synth.SHEF{Seed: 5, Messages: 3, Mean: 20}).Files(5)[0].Append(nil)
 	p := post.Posting{
-		Registry: all.Registry(), URL: "sqlite:" + filepath.Join(dir, "post.db"), Progress: func(string) {},
-		Source:  post.Files{Texts: texts, Now: time.Date(2006, 4, 1, 0, 0, 0, 0, time.UTC)},
+		Registry: all.Registry(), URL: "sqlite:" + filepath.Join(t.TempDir(), "post.db"), Progress: func(string) {},
+		Source:  files(t, string(file), string(file)),
 		Designs: []string{"single"}, Methods: []string{string(post.Service)},
 		Policy: string(posts.Overwrite), Tests: []string{"queue"}, Rounds: 1,
 	}
@@ -285,7 +286,8 @@ func TestServiceReportsDuplicates(t *testing.T) {
 	if err := errors.Join(err, p.Run(t.Context(), result)); err != nil {
 		t.Fatal(err)
 	}
-	const warning = "queue insert, single, service: 3 products are duplicates, byte for byte; the service posted them once"
+	const warning = "queue insert, single, service: 3 products are duplicates, apart from sequence numbers, " +
+		"trailing blanks and line ends; the service did not post them again"
 	if w := fmt.Sprint(result.Run.Warnings); !strings.Contains(w, warning) {
 		t.Error(w)
 	}
@@ -327,6 +329,255 @@ func TestSourcesAgree(t *testing.T) {
 		}
 		if m.Product == "" || m.Issued == record.NoTime || strings.TrimSpace(m.Product) != m.Product {
 			t.Errorf("product %q issued %d", m.Product, m.Issued)
+		}
+	}
+}
+
+// files writes texts into files, and returns them as a source.
+func files(t *testing.T, texts ...string) post.Files {
+	t.Helper()
+	dir := t.TempDir()
+	var paths []string
+	for i, text := range texts {
+		path := filepath.Join(dir, fmt.Sprintf("%03d", i))
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	out, err := formats.NewTexts(t.Context(), paths, nil, func(err error) { t.Error(err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return post.Files{Texts: out, Now: time.Date(2006, 4, 1, 0, 0, 0, 0, time.UTC)}
+}
+
+// brieflyFull is a poster whose database is full at the first post.
+type brieflyFull struct {
+	posts.Poster
+	calls *atomic.Int64
+}
+
+var errFull = errors.New("database or disk is full")
+
+func (b brieflyFull) Post(ctx context.Context, messages []posts.Message) (posts.PostResult, error) {
+	if b.calls.Add(1) == 1 {
+		return posts.PostResult{}, errFull
+	}
+	return b.Poster.Post(ctx, messages)
+}
+
+// TestFirstErrorEndsEveryMethod: the first error of the database ends a run by any method. The service would otherwise
+// wait for the database, and its time would contain the outage.
+func TestFirstErrorEndsEveryMethod(t *testing.T) {
+	feed := smallFeed(t, synth.SHEF{Seed: 4, Messages: 5, Mean: 10, Offices: 1, Stations: 3})
+	for _, o := range []post.Options{
+		{Method: posts.MultiRow},
+		{Method: post.Service, Writes: posts.MultiRow},
+		{Method: post.Service, Writes: posts.MultiRow, Pace: post.Pace{PerDay: 5, SpeedUp: 1e7}},
+	} {
+		s, calls := *openStore(t, posts.Single), &atomic.Int64{}
+		poster := s.Poster
+		s.Poster = func(ctx context.Context, m posts.Method) (posts.Poster, error) {
+			p, err := poster(ctx, m)
+			return brieflyFull{p, calls}, err
+		}
+		if _, err := post.Run(t.Context(), &s, feed, o); !errors.Is(err, errFull) {
+			t.Errorf("%s, %v: %v after %d transactions", o.Method, o.Pace, err, calls.Load())
+		}
+	}
+}
+
+// noisy returns a programme on a small feed, for the test noise.
+func noisy(t *testing.T, s *posts.Store) *post.Programme {
+	t.Helper()
+	feed := smallFeed(t, synth.SHEF{Seed: 4, Messages: 5, Mean: 10, Offices: 1, Stations: 3})
+	p := &post.Programme{
+		Store: s, Design: posts.Single, Policy: posts.Overwrite, Source: feed, References: references(t, feed),
+		Folder: folder(t), Progress: func(string) {}, Options: post.Options{Method: posts.MultiRow},
+	}
+	if err := p.Admit(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestNoiseCounts: an interrupted part of the noise does not count.
+func TestNoiseCounts(t *testing.T) {
+	s := *openStore(t, posts.Single)
+	s.Read = func(ctx context.Context, _ record.ID, _, _ int64) (int64, error) {
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}
+	p := noisy(t, &s)
+	if err := p.Run(t.Context(), post.Noise); err != nil {
+		t.Fatal(err)
+	}
+	if w := fmt.Sprint(p.Folder.Run.Warnings); !strings.Contains(w, "a reader read 0 times") {
+		t.Error(w)
+	}
+}
+
+// waitingPoster posts after the posting of the noise has ended.
+type waitingPoster struct {
+	posts.Poster
+	posting    chan<- struct{}
+	noiseEnded <-chan struct{}
+	end        func() // closes noiseEnded
+}
+
+func (w *waitingPoster) Post(ctx context.Context, messages []posts.Message) (posts.PostResult, error) {
+	select {
+	case w.posting <- struct{}{}:
+	case <-w.noiseEnded:
+	}
+	select {
+	case <-ctx.Done():
+		w.end()
+		return posts.PostResult{}, ctx.Err()
+	case <-w.noiseEnded:
+	}
+	return w.Poster.Post(ctx, messages)
+}
+
+// TestNoiseFails: if the noise fails, the posting during it has no cell.
+func TestNoiseFails(t *testing.T) {
+	s := *openStore(t, posts.Single)
+	posting, noiseEnded := make(chan struct{}), make(chan struct{})
+	end := sync.OnceFunc(func() { close(noiseEnded) })
+	poster := s.Poster
+	s.Poster = func(ctx context.Context, m posts.Method) (posts.Poster, error) {
+		p, err := poster(ctx, m)
+		return &waitingPoster{p, posting, noiseEnded, end}, err
+	}
+	errRead := errors.New("the reader failed")
+	s.Read = func(context.Context, record.ID, int64, int64) (int64, error) {
+		<-posting // the measured poster and that of the noise
+		<-posting
+		return 0, errRead
+	}
+	p := noisy(t, &s)
+	if err := p.Run(t.Context(), post.Noise); !errors.Is(err, errRead) || len(p.Folder.Samples()) > 0 {
+		t.Errorf("%v, %d cells", err, len(p.Folder.Samples()))
+	}
+}
+
+// TestRowsKeptByPolicy: an upsert does not report whether the policy kept a row, so the number of updated rows is not
+// reported. The algorithm of 2006 counts them.
+func TestRowsKeptByPolicy(t *testing.T) {
+	feed := smallFeed(t, synth.SHEF{Seed: 3, Messages: 30, Mean: 20, Offices: 2, Stations: 4})
+	for _, method := range []posts.Method{posts.MultiRow, posts.Row2006} {
+		p := post.Programme{
+			Store:  openTables(t, posts.Tables{Design: posts.Single, Policy: posts.RevisedOnly, Make: true, Tests: true}),
+			Design: posts.Single, Policy: posts.RevisedOnly, Source: feed, References: references(t, feed), Folder: folder(t),
+			Progress: func(string) {}, Options: post.Options{Method: method},
+		}
+		if err := errors.Join(p.Admit(t.Context(), false), p.Run(t.Context(), post.Quiet)); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range p.Folder.Samples() {
+			m := s.Measured()
+			if m == nil {
+				t.Fatalf("%s is not proven: %q", s.Cell, p.Folder.Run.Warnings)
+			}
+			isReported := m.RowsUpdated >= 0 && m.RowsUpdated < m.Values/2
+			if isReported != (method == posts.Row2006) || !isReported && m.RowsUpdated != -1 || m.RowsInserted < 0 {
+				t.Errorf("%s: %d values, %d rows inserted, %d updated", s.Cell, m.Values, m.RowsInserted, m.RowsUpdated)
+			}
+		}
+	}
+}
+
+// stage is a product with a river stage.
+func stage(sequence int, awips string, value float64) string {
+	return fmt.Sprintf("\x01\r\r\n%03d \r\r\nSRUS54 KLCH 101813\r\r\n%s\r\r\n.A AAA 20060310 Z DH06/HG %g\r\r\n\x03",
+		sequence, awips, value)
+}
+
+// TestRepeatedProduct: the service does not post a product whose text it has posted already, so an earlier contradiction
+// stays. The other methods post it again. The reference of each method has the same values.
+func TestRepeatedProduct(t *testing.T) {
+	source := files(t, stage(1, "RR1LCH", 1), stage(2, "RR2LCH", 5), stage(3, "RR1LCH", 1))
+	for _, c := range []struct {
+		method posts.Method
+		test   post.Test
+		perDay int
+		want   float64
+	}{
+		{posts.MultiRow, post.Queue, 1, 1},
+		{post.Service, post.Queue, 1, 5},
+		{post.Service, post.Delete, 1, 5},
+		{post.Service, post.Quiet, 1, 5 + 1},  // quiet adds 1 to the values of its second post
+		{posts.MultiRow, post.Live, 3, 1 + 2}, // live adds 2 to those of its third
+		{post.Service, post.Live, 3, 5 + 2},   // one day, thus one spool
+		{post.Service, post.Live, 2, 1 + 2},   // the repeated product is in the spool of the second day
+		{post.Service, post.Live, math.MaxInt, 5 + 2},
+	} {
+		p := post.Programme{
+			Store: openStore(t, posts.Single), Design: posts.Single, Policy: posts.Overwrite,
+			Source: source, References: references(t, source), Folder: folder(t), PerDay: c.perDay,
+			Progress: func(string) {}, Options: post.Options{Method: c.method, Writes: posts.MultiRow},
+		}
+		if err := errors.Join(p.Admit(t.Context(), false), p.Run(t.Context(), c.test)); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range p.Folder.Samples() {
+			if s.Proof != answer.DigestOnly {
+				t.Errorf("%s: not proven: %q", s.Cell, p.Folder.Run.Warnings)
+			}
+		}
+		for v, err := range p.Store.Values(t.Context()) {
+			if err != nil || v.Value != c.want {
+				t.Errorf("%s, %s, %d products a day: value %g, want %g: %v", c.method, c.test, c.perDay, v.Value, c.want, err)
+			}
+		}
+	}
+}
+
+// TestServicePolicies: the service and its reference agree on each policy for a feed, whose products have times of
+// issue. For files, whose products may have none, the service is refused, and not one of the default methods.
+func TestServicePolicies(t *testing.T) {
+	feed := smallFeed(t, synth.SHEF{Seed: 3, Messages: 60, Mean: 20, Offices: 2, Stations: 4})
+	for _, policy := range posts.Policies() {
+		p := post.Posting{
+			Registry: all.Registry(), URL: "sqlite:" + filepath.Join(t.TempDir(), "post.db"), Progress: func(string) {},
+			Source: feed, Designs: []string{"array96", "single"}, Methods: []string{string(post.Service)},
+			Tests: []string{"quiet"}, Policy: string(policy),
+		}
+		result := folder(t)
+		if err := p.Run(t.Context(), result); err != nil || len(result.Samples()) != 4 {
+			t.Errorf("%s: %v, %d cells, %q", policy, err, len(result.Samples()), result.Run.Warnings)
+		}
+		if policy == posts.Overwrite {
+			continue
+		}
+		p.Source = files(t, ".A AAA 20060310 Z DH06/HG 5\n", ".A AAA 20060310 Z DH06/HG 3\n")
+		var status *fault.Status
+		if err := p.Run(t.Context(), folder(t)); !errors.As(err, &status) || status.Code != fault.Usage {
+			t.Errorf("%s with files: %v", policy, err)
+		}
+		p.Methods, result = nil, folder(t)
+		if err := p.Run(t.Context(), result); err != nil || slices.Contains(p.Methods, string(post.Service)) ||
+			len(result.Samples()) != 2*2*len(p.Methods) {
+			t.Errorf("%s with files: %v, %d cells by %q", policy, err, len(result.Samples()), p.Methods)
+		}
+	}
+}
+
+// TestDeleteOfOneDay: if all observations are of one day, the test delete deletes nothing, and the run warns.
+func TestDeleteOfOneDay(t *testing.T) {
+	for _, d := range posts.Designs() {
+		source := files(t, ".A AAA 20060310 Z DH06/HG 1/DH12/HG 2\n")
+		p := post.Programme{
+			Store: openStore(t, d), Design: d, Policy: posts.Overwrite, Source: source, References: references(t, source),
+			Folder: folder(t), Progress: func(string) {}, Options: post.Options{Method: posts.MultiRow},
+		}
+		if err := errors.Join(p.Admit(t.Context(), false), p.Run(t.Context(), post.Delete)); err != nil {
+			t.Fatal(err)
+		}
+		const warning = "no row is older than 2006-03-10, so nothing was deleted"
+		if w := fmt.Sprint(p.Folder.Run.Warnings); !strings.Contains(w, warning) {
+			t.Errorf("%s: %s", d, w)
 		}
 	}
 }

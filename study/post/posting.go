@@ -49,18 +49,31 @@ func (p *Posting) check(d *engine.Driver) error {
 	methods := Methods(d)
 	if len(p.Methods) == 0 {
 		p.Methods = stringsOf(methods)
+		if p.ordersFiles() {
+			p.Methods = stringsOf(posts.Methods(d))
+		}
 	}
 	for _, m := range p.Methods {
 		if !slices.Contains(methods, posts.Method(m)) {
 			return fault.NotOffered("--method", posts.Method(m), methods, d.Scheme)
 		}
 	}
-	return errors.Join(
+	err := errors.Join(
 		checkNames("--test", p.Tests, Tests()),
 		checkNames("--design", p.Designs, posts.Designs()),
 		checkNames("--policy", []string{p.Policy}, posts.Policies()),
 	)
+	if err == nil && p.ordersFiles() && slices.Contains(p.Methods, string(Service)) {
+		return fault.Misuse("--method service", "cannot post FILES with --policy "+p.Policy+
+			", which compares times of issue: for a product without a WMO heading the service uses the time of arrival",
+			"choose other methods, or omit --policy")
+	}
+	return err
 }
+
+// ordersFiles reports whether the policy compares the times of issue of products in files. The reference takes the time
+// of a product without a WMO heading as unknown. The service takes the time of arrival, and has other ids.
+func (p *Posting) ordersFiles() bool { return p.hasFiles() && posts.Policy(p.Policy).UsesOrigin() }
 
 // Methods returns the methods of an engine and the service; nil if the engine does not post.
 func Methods(d *engine.Driver) []posts.Method {
@@ -145,8 +158,7 @@ func (p *Posting) Run(ctx context.Context, folder *run.Folder) (err error) {
 	return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf(problem, read.Lost)}
 }
 
-// runDesigns runs every test of every method on every design. The test once posts files into tables that remain; all
-// other tests have their own tables.
+// runDesigns runs every test of every method on every design.
 func (p *Posting) runDesigns(
 	ctx context.Context, d *engine.Driver, db *engine.Engine, refs *References, folder *run.Folder,
 ) error {
@@ -160,36 +172,27 @@ func (p *Posting) runDesigns(
 	}
 	for _, design := range p.Designs {
 		programme.Design = posts.Design(design)
-		for _, keepTables := range []bool{true, false} {
-			tests := slices.DeleteFunc(Tests(), func(t Test) bool {
-				return !slices.Contains(p.Tests, string(t)) || keepTables != (p.hasFiles() && t == Once)
-			})
-			if len(tests) == 0 {
-				continue
-			}
-			if err := p.runTests(ctx, d, db, programme, tests, !keepTables); err != nil {
-				return err
-			}
+		if err := p.runTests(ctx, d, db, programme); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// runTests runs tests on one set of tables.
-func (p *Posting) runTests(
-	ctx context.Context, d *engine.Driver, db *engine.Engine, programme Programme, tests []Test, isTest bool,
-) error {
+// runTests runs the tests on one design. Every test empties its tables, which therefore are never those that a service
+// fills.
+func (p *Posting) runTests(ctx context.Context, d *engine.Driver, db *engine.Engine, programme Programme) error {
 	store, err := posts.DatabaseOf(db).Open(ctx, posts.Tables{
-		Design: programme.Design, Policy: programme.Policy, Make: true, Tests: isTest,
+		Design: programme.Design, Policy: programme.Policy, Make: true, Tests: true,
 	})
 	if err != nil {
 		return err
 	}
 	programme.Store = store
-	err = programme.Admit(ctx, slices.Contains(tests, Noise))
-	for _, t := range tests {
+	err = programme.Admit(ctx, slices.Contains(p.Tests, string(Noise)))
+	for _, t := range Tests() {
 		for _, m := range p.Methods {
-			if err == nil {
+			if err == nil && slices.Contains(p.Tests, string(t)) {
 				programme.Options = p.options(m, d)
 				err = programme.Run(ctx, t)
 			}

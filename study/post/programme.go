@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
@@ -12,7 +13,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
@@ -25,7 +25,7 @@ type Test string
 
 // The tests.
 const (
-	Once   Test = "once"   // the unchanged products, into tables that remain; all other tests have their own tables
+	Once   Test = "once"   // the products as they are
 	Quiet  Test = "quiet"  // the report's test 1: insert, then update, without other work
 	Noise  Test = "noise"  // its test 2: the same during maintenance, a dump, a second poster and a reader
 	Queue  Test = "queue"  // its test 3: a backlog, once
@@ -37,9 +37,9 @@ const (
 // Tests returns all tests in the order in which they run.
 func Tests() []Test { return []Test{Once, Quiet, Noise, Queue, Live, Delete, Bloat} }
 
-// Programme runs tests of one method on one design. Every test starts with empty tables.
+// Programme runs tests of one method on one design. Every test first empties the tables.
 type Programme struct {
-	Store  *posts.Store
+	Store  *posts.Store // of tables that nobody else fills: posts.Tables.Tests
 	Design posts.Design
 	Policy posts.Policy
 	Source Source
@@ -108,8 +108,8 @@ func (p *Programme) Admit(ctx context.Context, noise bool) error {
 // cell is a test and its scenario, with the values to post and to compare.
 type cell struct {
 	test, scenario string
-	// added are the numbers that each post so far added to its values; nil = one post that added 0. The last post is
-	// measured.
+	// added has one number for each post since the tables were empty; each post added its number to all values. Earlier
+	// cells made all posts but the last; this cell makes and measures the last. nil = a single post that adds 0.
 	added  []float64
 	ignore func(v *posts.Value) bool // values that the proof ignores; nil = none
 }
@@ -156,7 +156,16 @@ func (p *Programme) measure(ctx context.Context, c cell) error {
 	if err := p.addSizes(ctx, figures.Posting); err != nil {
 		return err
 	}
-	return p.prove(ctx, out, figures, c.ignore, state{c.added, never})
+	return p.prove(ctx, out, figures, c.ignore, state{c.added, never, spoolProducts(t, math.MaxInt)})
+}
+
+// spoolProducts returns the number of products per spool, for the state of the tables, if the service omitted duplicate
+// products. Otherwise it returns 0.
+func spoolProducts(t *Tally, perSpool int) int {
+	if t.Doubled == 0 {
+		return 0
+	}
+	return perSpool
 }
 
 // report copies the counts of a tally. addedRows is the increase of the number of rows in the tables.
@@ -169,6 +178,8 @@ func (p *Programme) report(c run.Cell, out *run.Measured, t *Tally, addedRows in
 	switch { // upserts do not report which rows they inserted; the tables show it unless other clients write
 	case posted.Merged > 0 && c.Value("test") == string(Noise):
 		out.RowsInserted, out.RowsUpdated = -1, -1
+	case posted.Merged > 0 && p.Policy != posts.Overwrite: // they do not report which rows the policy kept, either
+		out.RowsInserted, out.RowsUpdated = addedRows, -1
 	case posted.Merged > 0:
 		out.RowsInserted, out.RowsUpdated = addedRows, posted.Merged-addedRows
 	}
@@ -177,7 +188,8 @@ func (p *Programme) report(c run.Cell, out *run.Measured, t *Tally, addedRows in
 			c.Value("test"), c.Value("scenario"), p.Design, p.Method, n, problem))
 	}
 	if t.Doubled > 0 {
-		warn(t.Doubled, "products are duplicates, byte for byte; the service posted them once")
+		warn(t.Doubled, "products are duplicates, apart from sequence numbers, trailing blanks and line ends; "+
+			"the service did not post them again")
 	}
 	if n := posted.Unknown + posted.Filtered; n > 0 {
 		warn(n, "values belong to stations or parameters that the tables do not admit")
@@ -282,10 +294,12 @@ func (p *Programme) noise(ctx context.Context) error {
 	repeat := func(count *atomic.Int64, f func() error) {
 		g.Go(func() error {
 			for noiseCtx.Err() == nil {
-				if err := f(); err != nil && noiseCtx.Err() == nil {
+				switch err := f(); {
+				case err == nil:
+					count.Add(1)
+				case noiseCtx.Err() == nil:
 					return err
 				}
-				count.Add(1)
 			}
 			return nil
 		})
@@ -306,9 +320,10 @@ func (p *Programme) noise(ctx context.Context) error {
 		random := rand.New(rand.NewPCG(p.Folder.Run.Seed, 1)) //nolint:gosec // no secret
 		repeat(&reads, func() error { return p.readStation(noiseCtx, stations, random) })
 	}
-	err := p.insertUpdate(ctx, Noise, func(v *posts.Value) bool { return !measured[v.Station] })
+	// An error of the noise also ends insertUpdate: a posting without noise is not a result of this test.
+	err := p.insertUpdate(noiseCtx, Noise, func(v *posts.Value) bool { return !measured[v.Station] })
 	stop()
-	if noiseErr := g.Wait(); err == nil && noiseErr != nil && !errors.Is(noiseErr, context.Canceled) {
+	if noiseErr := g.Wait(); noiseErr != nil {
 		err = noiseErr
 	}
 	if err == nil {
@@ -328,7 +343,8 @@ func (p *Programme) readStation(ctx context.Context, stations []record.ID, rando
 
 // measureDelete posts the source and measures the deletion of the older half of its time range.
 func (p *Programme) measureDelete(ctx context.Context) error {
-	if _, err := Run(ctx, p.Store, p.Source, p.Options); err != nil {
+	t, err := Run(ctx, p.Store, p.Source, p.Options)
+	if err != nil {
 		return err
 	}
 	before, err := p.Store.Rows(ctx)
@@ -351,7 +367,11 @@ func (p *Programme) measureDelete(ctx context.Context) error {
 		return err
 	}
 	figures.Total = time.Since(began)
-	figures.RowsUpdated = rows
+	figures.RowsUpdated = rows // the report says that these are the deleted rows
+	if rows == 0 {
+		p.Folder.Warn(fmt.Sprintf("delete, %s, %s: no row is older than %s, so nothing was deleted: "+
+			"the observations are of one day", p.Design, p.Method, time.Unix(middle, 0).UTC().Format(time.DateOnly)))
+	}
 	if err := p.addSizes(ctx, figures.Posting); err != nil {
 		return err
 	}
@@ -362,7 +382,7 @@ func (p *Programme) measureDelete(ctx context.Context) error {
 	if before-after != rows {
 		return fmt.Errorf("the delete reports %d rows, but the tables have %d fewer", rows, before-after)
 	}
-	return p.prove(ctx, out, figures, nil, state{[]float64{0}, middle})
+	return p.prove(ctx, out, figures, nil, state{[]float64{0}, middle, spoolProducts(t, math.MaxInt)})
 }
 
 // bloat posts the source repeatedly without maintenance, and then once after each kind of maintenance.
@@ -402,9 +422,9 @@ const (
 	vacuumed     = "after a full vacuum"
 )
 
-// live replays the feed day by day, in three phases: with maintenance at the end of each day, without maintenance, and
-// after a full vacuum. The later phases post the same days with different values, which ages the tables. The comparison
-// at the end of a phase proves its days.
+// live replays the feed day by day in three phases. The first has maintenance at the end of each day, the second has
+// none, and the third starts with a full vacuum and again has maintenance at the end of each day. The later phases post
+// the same days with different values, which ages the tables. The comparison at the end of a phase proves its days.
 func (p *Programme) live(ctx context.Context) error {
 	var added []float64
 	for i, phase := range []string{maintained, unmaintained, vacuumed} {
@@ -415,12 +435,12 @@ func (p *Programme) live(ctx context.Context) error {
 		}
 		added = append(added, float64(i))
 		next, stop := iter.Pull2(p.Source.Products())
-		days, err := p.postDays(ctx, phase, next, shift(float64(i)))
+		days, perSpool, err := p.postDays(ctx, phase, next, shift(float64(i)))
 		stop()
 		if err != nil {
 			return err
 		}
-		x, err := p.compare(ctx, nil, state{added, never}, "live "+phase)
+		x, err := p.compare(ctx, nil, state{added, never, perSpool}, "live "+phase)
 		if err != nil {
 			return err
 		}
@@ -463,40 +483,28 @@ type day struct {
 	figures *run.Measured
 }
 
-// postDays posts the days of a phase. A day without values has no measurement.
+// postDays posts the days of a phase. A day without values has no measurement. It returns the products per spool, for
+// the state of the tables.
 func (p *Programme) postDays(
 	ctx context.Context, phase string, next func() (*Message, error, bool), change func(*record.Gauge),
-) (days []day, err error) {
+) (days []day, perSpool int, err error) {
 	perDay := max(p.PerDay, 1)
 	exhausted := false
 	for n := 0; !exhausted; n++ {
-		late := int64(0)
 		o := p.Options
-		o.Change = change
+		o.Change, o.Pace = change, Pace{PerDay: perDay, SpeedUp: p.SpeedUp}
 		began := time.Now()
-		if p.SpeedUp > 0 {
-			gap := time.Duration(float64(24*time.Hour) / float64(perDay) / p.SpeedUp)
-			o.Pace = func(ctx context.Context, i int64) error {
-				wait := time.Until(began.Add(time.Duration(i) * gap))
-				if wait <= 0 {
-					if time.Duration(float64(-wait)*p.SpeedUp) > time.Minute {
-						late++
-					}
-					return nil
-				}
-				return engine.Pause(ctx, wait)
-			}
-		}
 		p.Progress(fmt.Sprintf("live, %s, day %d, %s, %s", phase, n+1, p.Design, p.Method))
 		t, err := Run(ctx, p.Store, nextProducts{p.Source, next, perDay, &exhausted}, o)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if t.Products == 0 {
 			continue
 		}
+		perSpool = max(perSpool, spoolProducts(t, perDay))
 		m := &run.Measured{Start: began.Sub(p.Folder.Run.Started), Total: t.Wall, CPU: t.CPU, Posting: &run.Posting{
-			Products: t.Products, Values: t.Posted.Values, Post: t.postTimes(), Late: late,
+			Products: t.Products, Values: t.Posted.Values, Post: t.postTimes(), Late: t.Late,
 			Maintained: phase != unmaintained && p.Store.Maintain != nil,
 		}}
 		date := p.From.AddDate(0, 0, n).Format(time.DateOnly)
@@ -504,9 +512,9 @@ func (p *Programme) postDays(
 		days = append(days, day{c, m})
 		if m.Maintained {
 			if err := p.Store.Maintain(ctx, posts.Vacuum); err != nil {
-				return nil, err
+				return nil, 0, err
 			}
 		}
 	}
-	return days, ctx.Err()
+	return days, perSpool, ctx.Err()
 }

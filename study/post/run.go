@@ -2,6 +2,7 @@ package post
 
 import (
 	"context"
+	"crypto/md5" //nolint:gosec // no secret: two copies of a product are alike
 	"errors"
 	"fmt"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/engine/posts"
+	"github.com/barograph/barograph/formats/shef"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/run"
@@ -25,8 +27,8 @@ type Options struct {
 	Change func(*record.Gauge)
 	// Writes is the method of the engine that Service uses.
 	Writes posts.Method
-	// Pace is called with the number of each product before it is posted, and may wait.
-	Pace func(ctx context.Context, product int64) error
+	// Pace has the times at which the products are due.
+	Pace Pace
 }
 
 // maxBatchValues limits the values of a batch, and thereby the memory of the client.
@@ -36,6 +38,7 @@ const maxBatchValues = 30_000
 type Tally struct {
 	Products   int64
 	Doubled    int64 // duplicate products, which the service does not post again
+	Late       int64 // see run.Posting
 	Wall       time.Duration
 	CPU        time.Duration // of this process
 	Parse      *measure.Histogram
@@ -43,8 +46,8 @@ type Tally struct {
 	ParseTotal time.Duration
 	PostTotal  time.Duration // sum over all posters
 	Posted     posts.PostResult
-	// Waits is true for the service. Post then has the time that each product waited for its transaction, not its share
-	// of PostTotal. Mean and maximum are those of the waits.
+	// Waits is true for the service, whose products overlap. Post then has the time until each product was committed, and
+	// the mean is that of these times. Otherwise the mean is PostTotal divided by the number of products.
 	Waits bool
 }
 
@@ -138,7 +141,7 @@ func (t *Tally) distribute(ctx context.Context, src Source, workers []*worker, o
 			close(w.full)
 		}
 	}()
-	batches := make([]*river.Batch, len(workers))
+	batches, began := make([]*river.Batch, len(workers)), time.Now()
 	flush := func(i int) error {
 		b := batches[i]
 		batches[i] = nil
@@ -156,10 +159,12 @@ func (t *Tally) distribute(ctx context.Context, src Source, workers []*worker, o
 		if len(m.Values) == 0 {
 			continue // only Survey counts a product without values
 		}
-		if o.Pace != nil {
-			if err := o.Pace(ctx, t.Products); err != nil {
-				return err
-			}
+		delay, err := o.Pace.wait(ctx, began, t.Products)
+		if err != nil {
+			return err
+		}
+		if o.Pace.isLate(delay) {
+			t.Late++
 		}
 		t.Products++
 		t.ParseTotal += m.Parse
@@ -231,6 +236,9 @@ type References struct {
 	contents    *Contents
 	groupValues int64 // values of a group of stations
 	digests     map[string]record.Digest
+	// repeats has each product whose text is that of an earlier product, and the last such product; nil = findRepeats
+	// was not called yet.
+	repeats map[int]int
 }
 
 // NewReferences decodes a source once, and returns references without digests.
@@ -246,11 +254,14 @@ func NewReferences(ctx context.Context, s Source) (*References, error) {
 // Read returns the counts of decoding the source.
 func (r *References) Read() run.DecodeCounts { return r.contents.Read }
 
-// state describes the history of tables. The source was posted once for each number of added, with that number added to
-// its values. Then the observations before the time deletedBefore were deleted.
+// state is the history of tables. The source was posted len(added) times; post i added added[i] to each of its values.
+// Afterward the observations before the time deletedBefore were deleted.
 type state struct {
 	added         []float64
 	deletedBefore int64 // never = nothing was deleted
+	// spoolProducts is the number of products in each spool of the service, which omits a product if its spool has an
+	// earlier one with the same text; 0 = every product was posted.
+	spoolProducts int
 }
 
 // never is a time before all observations.
@@ -269,6 +280,11 @@ func (r *References) digest(ctx context.Context, d posts.Design, p posts.Policy,
 		return digest, nil
 	}
 	var sum record.Digest
+	if s.spoolProducts > 0 {
+		if err := r.findRepeats(ctx); err != nil {
+			return sum, err
+		}
+	}
 	groups := int(r.contents.Read.Values/r.groupValues) + 1
 	for group := range groups {
 		reference := &posts.Reference{
@@ -277,10 +293,14 @@ func (r *References) digest(ctx context.Context, d posts.Design, p posts.Policy,
 			Without: func(v *posts.Value) bool { return s.isDeleted(d, v.Time) },
 		}
 		for _, by := range s.added {
-			change := shift(by)
+			change, next := shift(by), 0
 			for m, err := range r.source.Products() {
 				if err = errors.Join(err, ctx.Err()); err != nil {
 					return sum, err
+				}
+				product := next
+				if next++; r.isOmitted(product, s.spoolProducts) {
+					continue
 				}
 				for i := range m.Values {
 					change(&m.Values[i])
@@ -292,6 +312,41 @@ func (r *References) digest(ctx context.Context, d posts.Design, p posts.Policy,
 	}
 	r.digests[key] = sum
 	return sum, nil
+}
+
+// findRepeats finds the products whose text is that of an earlier one, as the service compares texts.
+func (r *References) findRepeats(ctx context.Context) error {
+	if r.repeats != nil {
+		return nil
+	}
+	repeats, last := map[int]int{}, map[[md5.Size]byte]int{}
+	in := river.Input{Options: shef.Options{Now: r.source.Moment()}}
+	product := 0
+	for m, err := range r.source.Products() {
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return err
+		}
+		sum, err := in.TextSum(m.Text)
+		if err != nil {
+			return err
+		}
+		if earlier, ok := last[sum]; ok {
+			repeats[product] = earlier
+		}
+		last[sum] = product
+		product++
+	}
+	r.repeats = repeats
+	return nil
+}
+
+// isOmitted reports whether a product of the source is not posted in a state with these spoolProducts.
+func (r *References) isOmitted(product, spoolProducts int) bool {
+	if spoolProducts == 0 {
+		return false
+	}
+	earlier, ok := r.repeats[product]
+	return ok && earlier/spoolProducts == product/spoolProducts
 }
 
 // isDeleted reports whether the observation of a time was deleted. A row of an array is a day, which

@@ -24,8 +24,24 @@ const Service posts.Method = "service"
 // settle is the time after which an unchanged file of a spool is complete: the default of barograph shef serve.
 const settle = 200 * time.Millisecond
 
-// serve posts a source by the service. Without a pace all products are in the spool before the clock starts, and the
-// time of a product is the time of its transaction. With a pace it is the time from the arrival of its file to the
+// strictPoster ends the run at the first error of the database, as the other methods do. Without it the service would
+// repeat the transaction until the database accepts it.
+type strictPoster struct {
+	*river.Archive
+	end context.CancelCauseFunc
+}
+
+// Post posts products.
+func (p *strictPoster) Post(ctx context.Context, products []*river.Product) ([]river.Tally, error) {
+	tallies, err := p.Archive.Post(ctx, products)
+	if err != nil && p.IsTemporary(err) {
+		p.end(err)
+	}
+	return tallies, err
+}
+
+// serve posts a source by the service. Without pauses all products are in the spool before the clock starts, and the
+// time of a product is the time of its transaction. With pauses it is the time from the arrival of its file to the
 // commit of its rows.
 func (t *Tally) serve(ctx context.Context, store *posts.Store, src Source, o Options) (err error) {
 	dir, err := os.MkdirTemp("", "barograph-spool")
@@ -45,14 +61,16 @@ func (t *Tally) serve(ctx context.Context, store *posts.Store, src Source, o Opt
 		Open: func(context.Context) (*posts.Store, error) { return &shared, nil },
 	}
 	archive.Measured = func(posted posts.PostResult, products int64, elapsed time.Duration) {
-		if t.Posted.Add(posted); o.Pace == nil { // with a pace, Landed records the times
+		if t.Posted.Add(posted); !o.Pace.hasPauses() { // with pauses, Landed records the times
 			t.Post.RecordN(elapsed, products)
 		}
 	}
 	defer func() { err = errors.Join(err, archive.Close()) }()
+	runCtx, end := context.WithCancelCause(ctx)
+	defer end(nil)
 	ended := make(chan struct{})
 	s := &river.Service{
-		Spool: spool, Poster: archive, Log: slog.New(slog.DiscardHandler),
+		Spool: spool, Poster: &strictPoster{archive, end}, Log: slog.New(slog.DiscardHandler),
 		Metrics: river.NewMetrics(prometheus.NewRegistry()), Ended: ended,
 	}
 	s.Input.Now, t.Waits = src.Moment(), true
@@ -62,21 +80,24 @@ func (t *Tally) serve(ctx context.Context, store *posts.Store, src Source, o Opt
 		}
 		t.ParseTotal += p.Parse
 		t.Parse.Record(p.Parse)
-		if o.Pace != nil {
+		if o.Pace.hasPauses() {
 			t.Post.Record(latency)
+			if o.Pace.isLate(latency - settle) {
+				t.Late++
+			}
 		}
 	}
 	var spooled int64
-	if o.Pace == nil {
-		if spooled, err = fill(ctx, dir, src, nil); err != nil {
+	if !o.Pace.hasPauses() {
+		if spooled, err = fill(ctx, dir, src, o.Pace); err != nil {
 			return err
 		}
 		close(ended)
-		err = t.measure(func() error { return s.Run(ctx) })
+		err = t.measure(func() error { return s.Run(runCtx) })
 	} else {
 		spool.Settle = settle
 		err = t.measure(func() error {
-			g, groupCtx := errgroup.WithContext(ctx)
+			g, groupCtx := errgroup.WithContext(runCtx)
 			g.Go(func() error { return s.Run(groupCtx) })
 			g.Go(func() (err error) {
 				defer close(ended)
@@ -86,18 +107,20 @@ func (t *Tally) serve(ctx context.Context, store *posts.Store, src Source, o Opt
 			return g.Wait()
 		})
 	}
-	if t.PostTotal = t.Wall; err == nil {
-		err = errors.Join(ctx.Err(), failedProducts(dir))
+	t.PostTotal, t.Doubled = t.Wall, spooled-t.Products
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case runCtx.Err() != nil:
+		return context.Cause(runCtx)
 	}
-	t.Doubled = spooled - t.Products
-	return err
+	return errors.Join(err, failedProducts(dir))
 }
 
 // fill writes the products that have values into a spool, and returns their number. As in a feed, each file appears
 // when it is complete.
-func fill(
-	ctx context.Context, dir string, src Source, pace func(ctx context.Context, product int64) error,
-) (n int64, err error) {
+func fill(ctx context.Context, dir string, src Source, pace Pace) (n int64, err error) {
+	began := time.Now()
 	for m, err := range src.Products() {
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return n, err
@@ -105,10 +128,8 @@ func fill(
 		if len(m.Values) == 0 {
 			continue
 		}
-		if pace != nil {
-			if err := pace(ctx, n); err != nil {
-				return n, err
-			}
+		if _, err := pace.wait(ctx, began, n); err != nil {
+			return n, err
 		}
 		path := filepath.Join(dir, fmt.Sprintf("%09d", n))
 		if err := os.WriteFile(path+".tmp", m.Text, 0o600); err != nil {

@@ -37,7 +37,7 @@ func TestFillAFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	product := &Message{Message: posts.Message{Values: make([]record.Gauge, 1)}, Text: []byte("text")}
-	n, err := fill(t.Context(), dir, messages{product, product}, nil)
+	n, err := fill(t.Context(), dir, messages{product, product}, Pace{})
 	if n != 1 || err == nil {
 		t.Errorf("%d products, %v", n, err)
 	}

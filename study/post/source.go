@@ -152,7 +152,8 @@ func shift(by float64) func(*record.Gauge) {
 	}
 }
 
-// renameForNoise changes the name of a station to that of the second poster's station.
+// renameForNoise makes the station of the second poster from a station: it appends '_', or replaces the eighth
+// character. No SHEF station contains '_', so the second poster never writes a measured value.
 func renameForNoise(station *record.ID) { station[min(station.Len(), 7)] = '_' }
 
 // Contents describes the values of a source.

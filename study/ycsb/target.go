@@ -420,13 +420,15 @@ func (r *Report) Sample(mix string, t *Target, rep int, since time.Time) (run.Sa
 	} else {
 		a.Failed = 0 // failures while a server was down belong to the measurement
 	}
-	if r.History != nil {
-		if broken := r.brokenPromises(); broken != "" {
-			failed, a.Wrong = problem, a.Wrong+1
-		}
+	broken := r.brokenPromises() != ""
+	if broken {
+		a.Wrong++
 	}
-	if failed == nil && (a.Wrong+a.Missing+a.Failed > 0 || r.Result.Hung || r.Stopped > 0) {
+	if broken || failed == nil && (a.Wrong+a.Missing+a.Failed > 0 || r.Result.Hung || r.Stopped > 0) {
 		failed = problem
+		if a.Wrong > 0 && problem != nil {
+			failed = &answer.Diff{Problem: problem.Error()} // it says what is wrong
+		}
 	}
 	proof, failed := answer.CompareAll(a, failed)
 	if s = s.Judge(m, proof, failed); problem != nil && s.Verdict == run.Equal {

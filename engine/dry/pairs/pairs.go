@@ -1,4 +1,5 @@
-// Package pairs stores tables of records under keys in memory: the client overhead of the study ycsb.
+// Package pairs stores tables of records under keys in memory. It has no database, so the times of the study ycsb over
+// it are the client's own cost, which reports show as the client overhead.
 package pairs
 
 import (
@@ -48,9 +49,10 @@ func (ts *Tables) Table(_ context.Context, t kv.Table) (*kv.Records, error) {
 	defer ts.mu.Unlock()
 	tb := ts.byName[t.Name]
 	switch {
-	case tb == nil && !t.Make:
-		return nil, &fault.Error{Setting: "table " + t.Name, Problem: "does not exist", Cure: "load it first"}
 	case tb == nil:
+		if err := t.MissingError(ts.readOnly); err != nil {
+			return nil, err
+		}
 		tb = &table{byKey: map[string]*kv.Row{}}
 		for i := range t.Fields {
 			tb.all = append(tb.all, i)
@@ -196,13 +198,14 @@ func (c *conn) delete(ctx context.Context, key []byte) error {
 	return nil
 }
 
-// kept is a record that a scan copied.
+// copied is a record that a scan has copied.
 type copied struct {
 	key []byte
 	row kv.Row
 }
 
-// scan copies the records while it has locked the table, and passes them on afterwards, so each may call anything.
+// scan copies the records while it holds the table's read lock, and passes them to the function each after it has
+// released the lock. Hence each may read and write the table, and scan with this connection.
 func (c *conn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -214,11 +217,14 @@ func (c *conn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each f
 		c.sorted.Ascend(unsafe.String(unsafe.SliceData(c.key), len(c.key)), c.onScan) // the tree compares the text and does not keep it
 		c.mu.RUnlock()
 	}
+	kept := c.kept
+	c.kept = nil // a scan by each needs memory of its own
 	for i := range c.found {
-		if err := each(c.kept[i].key, &c.kept[i].row); err != nil {
+		if err := each(kept[i].key, &kept[i].row); err != nil {
 			return err
 		}
 	}
+	c.kept = kept
 	return nil
 }
 
