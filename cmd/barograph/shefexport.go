@@ -234,7 +234,9 @@ func (e *env) writeTo(flag, out string, write func(w io.Writer) error, inputs ..
 	err = write(f)
 	failed := err
 	if status, ok := errors.AsType[*fault.Status](err); err == nil || ok && status.Code == fault.Incomplete && !errors.Is(err, errNoValues) {
-		failed = errors.Join(f.Close(), os.Rename(f.Name(), out))
+		if failed = f.Close(); failed == nil {
+			failed = os.Rename(f.Name(), out)
+		}
 	}
 	if failed == nil {
 		return err

@@ -163,3 +163,22 @@ func TestWrittenInPlace(t *testing.T) {
 		t.Errorf("the file behind the link has %q, %v", text, err)
 	}
 }
+
+// TestIncompleteOutput: a file that cannot be completed does not replace the file that --out names.
+func TestIncompleteOutput(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "file")
+	if err := os.WriteFile(out, []byte("before"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	write := func(w io.Writer) error { return w.(io.Closer).Close() } // writeTo cannot close it again
+	if err := (&env{}).writeTo("--out", out, write); err == nil {
+		t.Error("there is no error")
+	}
+	if text, err := os.ReadFile(out); err != nil || string(text) != "before" {
+		t.Errorf("the file has %q, %v", text, err)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
+		t.Errorf("the folder has %v, %v", files, err)
+	}
+}

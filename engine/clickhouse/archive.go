@@ -59,8 +59,8 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	return archive.Plan{Text: strings.Join(lines, "\n") + "\n", Access: accesses(q.Question.Subset, lines)}, err
 }
 
-// accesses returns the tables of a plan. A line such as Granules: 4/123 means that an index leaves 4 of 123 granules;
-// the last such line of a table has the result.
+// accesses returns the tables of a plan. A line such as Granules: 4/123 means that an index leaves 4 of 123 granules. A
+// table with at least one line in which the numbers differ has a pruned scan.
 func accesses(subset string, lines []string) (out []archive.Access) {
 	for _, line := range lines {
 		line = strings.TrimLeft(line, " │├└─")

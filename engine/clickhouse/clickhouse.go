@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -94,19 +95,16 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		return nil, openError(path, err)
 	}
 	d := &database{path: path, readOnly: o.ReadOnly, loading: map[string]bool{}, unlock: func() error { return nil }}
-	var h *process       // it runs the library
-	for try := range 4 { // the process of a killed program exits a moment later
-		time.Sleep(time.Duration(try) * 100 * time.Millisecond)
+	var h *process // it runs the library
+	err = retryLocked(func() (err error) {
 		h, err = startHost(ctx, func(dir string) ([]string, error) { return d.arguments(dir, u, o) })
-		if err == nil || !strings.Contains(err.Error(), "Cannot lock file") {
-			break
-		}
-	}
+		return err
+	})
 	if err != nil {
 		err = openError(path, err)
 		if damage := d.checkDigests(); fault.Code(damage) == fault.Differs { // the damage is the cause
 			err = damage
-		} else if strings.Contains(err.Error(), "Cannot lock file") || strings.Contains(err.Error(), "another process writes") {
+		} else if strings.Contains(err.Error(), cannotLock) {
 			err = engine.LockedError(path, errors.New("ClickHouse cannot lock the folder"))
 		}
 		return nil, errors.Join(err, d.unlock())
@@ -129,6 +127,21 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	}
 	abilities, processes := append([]any{d}, d.abilities()...), []int32{int32(h.PID())} //nolint:gosec // a pid fits
 	return &engine.Engine{Abilities: abilities, About: d.about, Processes: processes, Close: closeArchive}, nil
+}
+
+// cannotLock is in the error of the library, and in that of readOnlyFolder, if another process has locked the folder.
+const cannotLock = "Cannot lock file"
+
+// retryLocked calls start again while the folder is locked, because the process of a killed program exits a moment
+// later than the program.
+func retryLocked(start func() error) (err error) {
+	for try := range 4 {
+		time.Sleep(time.Duration(try) * 100 * time.Millisecond)
+		if err = start(); err == nil || !strings.Contains(err.Error(), cannotLock) {
+			break
+		}
+	}
+	return err
 }
 
 // arguments returns the library's arguments, and writes its configuration into dir.
@@ -177,11 +190,14 @@ const (
 // folder that it opens. A link leads to the archive's tables. A shared lock keeps other processes from opening the
 // archive for writing meanwhile.
 func (d *database) readOnlyFolder(dir string) (string, error) {
-	if f, err := os.Open(filepath.Join(d.path, "status")); err == nil {
-		d.unlock = f.Close
+	f, err := os.Open(filepath.Join(d.path, "status"))
+	if err == nil {
 		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); err != nil {
-			return "", fmt.Errorf("another process writes into it: %w", err)
+			return "", errors.Join(fmt.Errorf("%s %s: %w", cannotLock, f.Name(), err), f.Close())
 		}
+		d.unlock = f.Close
+	} else if !errors.Is(err, fs.ErrNotExist) { // without this file, no process writes
+		return "", err
 	}
 	store, err := filepath.Abs(filepath.Join(d.path, "store"))
 	if err != nil {
@@ -204,19 +220,22 @@ func openError(path string, err error) error {
 	return engine.FileError(path, "cannot be opened", err, "name a folder of ClickHouse, or a new folder, that no other process has open")
 }
 
-// damageNames matches the names of ClickHouse's errors for files that are damaged or in the wrong place.
-var damageNames = regexp.MustCompile(`\((CHECKSUM_\w+|CORRUPTED_DATA|CANNOT_\w+|INCORRECT_\w+|UNKNOWN_(CODEC|FORMAT_VERSION)|SIZES_OF_\w+|\w+_DOESNT_MATCH|` +
+// damageNames matches the names of ClickHouse's errors for files that are damaged or in the wrong place. A lack of
+// memory, threads, open files or space has other names, such as CANNOT_ALLOCATE_MEMORY.
+var damageNames = regexp.MustCompile(`\((CANNOT_(READ_\w+|PARSE_\w+|DECOMPRESS|CONVERT_TYPE|SEEK_THROUGH_FILE)|` +
+	`CHECKSUM_\w+|CORRUPTED_DATA|INCORRECT_\w+|UNKNOWN_(CODEC|FORMAT_VERSION)|SIZES_OF_\w+|\w+_DOESNT_MATCH|` +
 	`\w*DATA_PARTS?\w*|\w+_END_OF_FILE|\w+_AFTER_EOF|NO_SUCH_COLUMN_IN_TABLE|NOT_FOUND_COLUMN_IN_BLOCK|LOGICAL_ERROR)\)`)
 
-// describeError adds place and cure to an error if the disk is full or a file is damaged. A process that only reads
-// crashes because of a damaged file.
+// describeError adds place and cure to an error if the disk is full or a file is damaged. If a process that only reads
+// the archive crashes, describeError reports a damaged file, because that is the usual cause.
 func (d *database) describeError(err error) error {
 	switch text := err.Error(); {
 	case strings.Contains(text, "No space left on device") || strings.Contains(text, "NOT_ENOUGH_SPACE"):
 		return engine.DiskFullError(d.path, err)
 	case damageNames.MatchString(text):
 		return engine.DamagedError(d.path, err)
-	case d.readOnly && errors.Is(err, engine.ErrUnreachable) && d.process.Crash() != "": // it was reached
+	case d.readOnly && errors.Is(err, engine.ErrUnreachable) && d.process.Crash() != "":
+		// The connection failed because the process crashed after it had answered; the engine is not unreachable.
 		return engine.DamagedError(d.path, errors.New("the process that read it crashed: "+d.process.Crash()))
 	}
 	return err
@@ -248,24 +267,4 @@ func (d *database) Rows(ctx context.Context, text string, args []any, f func(row
 		release()
 		return f(row)
 	})
-}
-
-// separateDatabase creates a ClickHouse database, separate from the archive's, and returns a pool whose sessions use it
-// and have run the settings, which are statements.
-func (d *database) separateDatabase(ctx context.Context, name string, settings ...string) (*pool, error) {
-	if err := d.Exec(ctx, "CREATE DATABASE IF NOT EXISTS "+name); err != nil {
-		return nil, err
-	}
-	return &pool{connect: func(ctx context.Context) (session, error) {
-		s, err := d.connect(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for _, text := range append([]string{"USE " + name}, settings...) {
-			if err := s.query(ctx, text, nil); err != nil {
-				return nil, errors.Join(err, s.close())
-			}
-		}
-		return s, nil
-	}}, nil
 }

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 
 	"github.com/barograph/barograph/archive/design"
@@ -42,8 +44,8 @@ func TestScans(t *testing.T) {
 	scantest.Run(t, scantest.Config{Driver: Driver(), URL: config().URL})
 }
 
-// TestDigests: what turned in a file for which ClickHouse keeps no digest, so that a column
-// has another name or the rows are no table's, is a damage that is reported with a cure.
+// TestDigests changes bytes in files for which ClickHouse has no digests: a column gets another name, or a table loses
+// its rows. Opening or reading the archive must then report that it is damaged, with a cure.
 func TestDigests(t *testing.T) {
 	enginetest.Installed(t, Driver())
 	path := filepath.Join(t.TempDir(), "arch[ive")
@@ -102,7 +104,8 @@ func TestDigests(t *testing.T) {
 				_, err = archive.BuildCatalog(t.Context(), a, "a")
 				e.Close()
 			}
-			if damaged, ok := errors.AsType[*fault.Error](err); !ok || damaged.Problem != "archive "+path+" is damaged" {
+			damaged, ok := errors.AsType[*fault.Error](err)
+			if !ok || damaged.Problem != "archive "+path+" is damaged" || damaged.Cure == "" {
 				t.Errorf("%s, %s: %v", c.file, c.to, err)
 			}
 		}
@@ -117,5 +120,95 @@ func TestDigests(t *testing.T) {
 	defer e.Close()
 	if c, err := archive.BuildCatalog(t.Context(), a, "a"); err != nil || c.Digest().Records != 1 {
 		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// TestWriteFile: a file whose new content cannot be written completely keeps its content. The temporary file is a link
+// to /dev/full, which is always full.
+func TestWriteFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), digestsFile)
+	if err := writeFile(name, "old"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/dev/full", name+".new"); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeFile(name, "new"); err == nil {
+		t.Error("a full disk is not reported")
+	}
+	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() { // reading /dev/full would not end
+		t.Fatalf("the temporary file has replaced the file: %v", err)
+	}
+	for _, want := range []string{"old", "new"} {
+		if text, err := os.ReadFile(name); err != nil || string(text) != want {
+			t.Errorf("the file contains %q, not %q: %v", text, want, err)
+		}
+		if _, err := os.Lstat(name + ".new"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the temporary file remains: %v", err)
+		}
+		if err := writeFile(name, "new"); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestErrorsOfDamage: only errors about the content of files are reported as damage, and not a lack of resources.
+func TestErrorsOfDamage(t *testing.T) {
+	for name, isDamage := range map[string]bool{
+		"CHECKSUM_DOESNT_MATCH": true, "CORRUPTED_DATA": true, "CANNOT_READ_ALL_DATA": true, "CANNOT_DECOMPRESS": true,
+		"CANNOT_PARSE_TEXT": true, "NO_FILE_IN_DATA_PART": true, "UNEXPECTED_END_OF_FILE": true,
+		"CANNOT_ALLOCATE_MEMORY": false, "CANNOT_SCHEDULE_TASK": false, "CANNOT_OPEN_FILE": false,
+		"CANNOT_WRITE_TO_FILE_DESCRIPTOR": false, "CANNOT_FSYNC": false, "MEMORY_LIMIT_EXCEEDED": false,
+	} {
+		err := (&database{path: "a"}).describeError(fmt.Errorf("Code: 1. DB::Exception: text. (%s)", name))
+		if (fault.Code(err) == fault.Differs) != isDamage {
+			t.Errorf("damage is %t, want %t: %v", !isDamage, isDamage, err)
+		}
+	}
+}
+
+// TestLockOfAKilledWriter: an archive is opened for reading after the process of a killed program has released its lock.
+func TestLockOfAKilledWriter(t *testing.T) {
+	d := &database{path: t.TempDir(), unlock: func() error { return nil }}
+	status := filepath.Join(d.path, "status")
+	definition := filepath.Join(d.path, "metadata", databaseName+".sql")
+	err := errors.Join(os.WriteFile(status, nil, 0o600), os.Mkdir(filepath.Dir(definition), 0o700),
+		os.WriteFile(definition, nil, 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	locked := func(kind int) *os.File {
+		t.Helper()
+		f, err := os.Open(status)
+		if err == nil {
+			err = syscall.Flock(int(f.Fd()), kind|syscall.LOCK_NB)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	writer, tries := locked(syscall.LOCK_EX), 0
+	err = retryLocked(func() error {
+		if tries++; tries == 2 {
+			_ = writer.Close()
+		}
+		_, err := d.readOnlyFolder(t.TempDir())
+		return err
+	})
+	if err != nil || tries != 2 {
+		t.Fatalf("%d tries, %v", tries, err)
+	}
+	_ = locked(syscall.LOCK_SH).Close() // the reader's lock is shared
+	if err := d.unlock(); err != nil {
+		t.Error(err)
+	}
+	_ = locked(syscall.LOCK_EX).Close()
+
+	if err := errors.Join(os.Remove(status), os.Symlink("status", status)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.readOnlyFolder(t.TempDir()); !errors.Is(err, syscall.ELOOP) {
+		t.Errorf("a lock file that cannot be opened: %v", err)
 	}
 }

@@ -1,18 +1,23 @@
 package clickhouse
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
+	"github.com/barograph/barograph/query/flavour"
 )
 
 // commitsTable contains the last commit of each subset and design, with the tables that it changes. If a subset has
@@ -20,7 +25,8 @@ import (
 const commitsTable = "barograph_commits"
 
 // commit is the Querier of a commit in flight. It sees its own writes. copyTable, Exec and insertRows write into
-// copies, decide makes the commit durable, publishCopies replaces the tables, and dropCopies removes what remains.
+// copies, flush and decide make the commit durable, publishCopies replaces the tables, and dropCopies removes what
+// remains.
 type commit struct {
 	db           *database
 	subsetValues string // design and subset, as literals for commitsTable
@@ -28,8 +34,9 @@ type commit struct {
 	copies       map[string]string // quoted names of tables, and those of their copies
 }
 
-// transaction runs f in a commit. After a decided commit whose copies could not replace all tables, it refuses further
-// commits to the subset: they would drop the copies, which have the only records of that commit.
+// transaction runs f in a commit. If it is not known whether the commit is decided, or if the copies of a decided
+// commit could not replace all tables, transaction refuses further commits to the subset: they would drop the copies,
+// which may have the only records of that commit.
 func (d *database) transaction(ctx context.Context, subsetValues string, f func(q sqlengine.Querier) error) error {
 	if err, ok := d.unpublished.Load(subsetValues); ok {
 		return err.(error) //nolint:forcetypeassert // the map contains only errors
@@ -40,23 +47,26 @@ func (d *database) transaction(ctx context.Context, subsetValues string, f func(
 		return err
 	}
 	c := &commit{d, subsetValues, last + 1, map[string]string{}}
-	if err = f(c); err == nil {
-		err = c.decide(ctx)
+	if err = f(c); err == nil && len(c.copies) > 0 {
+		err = d.flush(ctx, c.tables())
 	}
-	if err != nil {
+	if err != nil || len(c.copies) == 0 {
 		return errors.Join(err, c.dropCopies(ctx))
 	}
-	var names []string
-	for table := range c.copies {
-		names = append(names, unquoted(table))
+	if err = c.decide(ctx); err == nil {
+		err = d.publishCopies(ctx, c.number, c.tables())
 	}
-	if err := d.publishCopies(ctx, c.number, names); err != nil {
-		err = fmt.Errorf("the commit is durable, but is complete only after the archive is opened for writing again: %w", err)
+	if err != nil {
+		err = fmt.Errorf("the commit will be completed or removed when the archive is opened for writing again: %w", err)
 		d.unpublished.Store(subsetValues, err)
 		return err
 	}
-	return c.dropCopies(ctx)
+	_ = c.dropCopies(ctx) // the commit is complete; the next commit or recover drops the remaining copies
+	return nil
 }
+
+// tables returns the names of the tables that have a copy, without quotation marks.
+func (c *commit) tables() []string { return lists.Map(slices.Sorted(maps.Keys(c.copies)), unquoted) }
 
 // withRows as an argument of copyTable and insertRows makes a copy with the table's rows instead of an empty one.
 const withRows = true
@@ -91,24 +101,23 @@ func unquoted(table string) string {
 	return strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(table[1 : len(table)-1])
 }
 
-// quotedName matches a name that ident quotes, at the beginning of a text.
-var quotedName = regexp.MustCompile(`^"(\\.|[^"\\])*"`)
+// quoted matches a name that ident has quoted, or a text literal, which quote has written.
+var quoted = regexp.MustCompile(`(?s)"(\\.|[^"\\])*"|'(\\.|[^'\\])*'`)
 
-// copySuffix is at the end of the names of copies, and in those of other tables that a commit drops.
+// copySuffix marks the tables that recover drops: copies (subset/table+), and the table of keys in replace
+// (subset/table+keys).
 const copySuffix = "+"
 
-// withCopies replaces the names of tables in a statement by their copies.
+// withCopies replaces the names of tables in a statement by their copies. It leaves literals, which contain texts of
+// records, unchanged.
 func (c *commit) withCopies(text string) string {
-	for table, name := range c.copies {
-		text = strings.ReplaceAll(text, table, name)
-	}
-	return text
+	return quoted.ReplaceAllStringFunc(text, func(s string) string { return cmp.Or(c.copies[s], s) })
 }
 
 // Exec runs a statement; a DELETE runs in the table's copy.
-func (c *commit) Exec(ctx context.Context, text string, _ ...any) error {
+func (c *commit) Exec(ctx context.Context, text string, args ...any) error {
 	if rest, ok := strings.CutPrefix(text, "DELETE FROM "); ok {
-		table := quotedName.FindString(rest)
+		table := quoted.FindString(rest)
 		if n, err := sqlengine.QueryNumber(ctx, c, "SELECT count() FROM "+rest); err != nil || n == 0 {
 			return err
 		}
@@ -116,7 +125,7 @@ func (c *commit) Exec(ctx context.Context, text string, _ ...any) error {
 			return err
 		}
 	}
-	return c.db.Exec(ctx, c.withCopies(text))
+	return c.db.Exec(ctx, c.withCopies(text), args...)
 }
 
 // Rows passes each row to f.
@@ -124,20 +133,11 @@ func (c *commit) Rows(ctx context.Context, text string, args []any, f func(row [
 	return c.db.Rows(ctx, c.withCopies(text), args, f)
 }
 
-// decide flushes the copies, and then stores the row that decides the commit.
+// decide stores the row that decides the commit. It cannot be canceled, because ClickHouse may store the row of a
+// canceled statement.
 func (c *commit) decide(ctx context.Context) error {
-	if len(c.copies) == 0 {
-		return nil
-	}
-	var names, copies []string
-	for table := range c.copies {
-		names, copies = append(names, quote(unquoted(table))), append(copies, quote(unquoted(table)+copySuffix))
-	}
-	if err := c.db.flush(ctx, copies); err != nil {
-		return err
-	}
-	row := fmt.Sprintf("(%s, %d, [%s])", c.subsetValues, c.number, strings.Join(names, ", "))
-	return c.db.Exec(ctx, "INSERT INTO "+commitsTable+" VALUES "+row)
+	row := fmt.Sprintf("(%s, %d, [%s])", c.subsetValues, c.number, flavour.Join(c.tables(), ", ", quote))
+	return c.db.Exec(context.WithoutCancel(ctx), "INSERT INTO "+commitsTable+" VALUES "+row)
 }
 
 // publishCopies replaces the tables of these names by the copies of a decided commit. It skips tables that are replaced
@@ -147,8 +147,9 @@ func (d *database) publishCopies(ctx context.Context, number int64, names []stri
 	d.publishLock.Lock()
 	defer d.publishLock.Unlock()
 	for _, name := range names {
-		// The comment names the commit. After the exchange the table has it, before only the copy. A copy whose creation
-		// was interrupted has the comment of its table.
+		// A finished copy has the number of its commit as comment. The copy must replace the table if it has this comment
+		// and the table has not; after the exchange, the table has it. CREATE TABLE … AS also copies the comment. A copy
+		// whose creation was interrupted therefore has the same comment as its table, and is skipped.
 		text := fmt.Sprintf("SELECT countIf(name = %s) > countIf(name = %s) FROM system.tables "+
 			"WHERE database = currentDatabase() AND comment = '%d'", quote(name+copySuffix), quote(name), number)
 		isPending, err := sqlengine.QueryNumber(ctx, d.pool, text)
@@ -211,11 +212,12 @@ func (d *database) recover(ctx context.Context) error {
 	return err
 }
 
-// flush flushes the files and folders of tables, which are quoted names. ClickHouse flushes what it writes, but not the
-// hard links of which a copy consists.
+// flush flushes the files and folders of the copies of tables. ClickHouse flushes what it writes, but not the hard
+// links of which a copy consists.
 func (d *database) flush(ctx context.Context, tables []string) error {
+	copies := flavour.List(tables, func(name string) string { return quote(name + copySuffix) })
 	dirs, err := sqlengine.QueryTexts(ctx, d, "SELECT arrayJoin(data_paths) FROM system.tables "+
-		"WHERE database = currentDatabase() AND name IN ("+strings.Join(tables, ", ")+")")
+		"WHERE database = currentDatabase() AND name IN "+copies)
 	for _, dir := range dirs {
 		if err == nil {
 			err = filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {

@@ -4,13 +4,13 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -28,9 +28,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// TestFolder: a folder may be named from where one stands, an archive is opened by
-// one process at a time, several archives by one program, and a statement that
-// fails leaves the session as it was.
+// TestFolder: a path may be relative, a program can open several archives at once, and an archive that is open for
+// writing cannot be opened for reading.
 func TestFolder(t *testing.T) {
 	enginetest.Installed(t, Driver())
 	t.Chdir(t.TempDir())
@@ -50,8 +49,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestLibrary: what differs from the released library is not opened, and where
-// there is none the error names the command that brings it.
+// TestLibrary: a missing library and a library with another checksum are errors that name the command that installs it.
 func TestLibrary(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv(launch.EnvArtifacts, dir)
@@ -128,11 +126,17 @@ func TestLargeCommit(t *testing.T) {
 	_ = e.Close()
 }
 
-// stored commits n records of one series, and returns how many are acknowledged,
-// with those of the same identity.
+// stored commits n records of one series. It returns n, or 0 after an error, which it passes to failed. If failed is
+// nil, an error ends the test.
 func stored(t *testing.T, e *engine.Engine, n int, failed func(error)) int {
 	t.Helper()
-	a, err := archive.DatabaseOf(e).Open(t.Context(), design.Wide)
+	return storedWith(t.Context(), t, e, n, failed)
+}
+
+// storedWith is stored with a context.
+func storedWith(ctx context.Context, t *testing.T, e *engine.Engine, n int, failed func(error)) int {
+	t.Helper()
+	a, err := archive.DatabaseOf(e).Open(ctx, design.Wide)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,13 +158,13 @@ func stored(t *testing.T, e *engine.Engine, n int, failed func(error)) int {
 	}
 	c := design.NewCatalog("a")
 	c.Add(&b)
-	l, err := a.Loader(t.Context(), "a")
+	l, err := a.Loader(ctx, "a")
 	if err == nil {
 		defer l.Close()
-		err = l.Add(t.Context(), &b)
+		err = l.Add(ctx, &b)
 	}
 	if err == nil {
-		_, err = l.Commit(t.Context(), archive.Commit{Catalog: c, Complete: []archive.Mark{{Path: name, Digest: strings.Repeat("0", 24) + strconv.Itoa(10_000_000+n), Read: int64(n), Stored: int64(n), Loaded: time.Now()}}})
+		_, err = l.Commit(ctx, archive.Commit{Catalog: c, Complete: []archive.Mark{{Path: name, Digest: strings.Repeat("0", 24) + strconv.Itoa(10_000_000+n), Read: int64(n), Stored: int64(n), Loaded: time.Now()}}})
 	}
 	if err != nil {
 		if failed == nil {
@@ -193,18 +197,105 @@ func killHost(t *testing.T, dir string) {
 	}
 }
 
-// failing is a session in which one statement that starts with a text fails.
-type failing struct {
+// intercepted is a session that passes each statement to a function, which calls send to send the statement.
+type intercepted struct {
 	session
-	text  string
-	after *atomic.Int64 // number of such statements that succeed before
+	through func(ctx context.Context, text string, send func(ctx context.Context) error) error
 }
 
-func (f failing) query(ctx context.Context, text string, each func(proto.Results) error) error {
-	if strings.HasPrefix(text, f.text) && f.after.Add(-1) == -1 {
-		return &serverError{"given up for the test"}
+func (i intercepted) query(ctx context.Context, text string, each func(proto.Results) error) error {
+	return i.through(ctx, text, func(ctx context.Context) error { return i.session.query(ctx, text, each) })
+}
+
+// intercept makes the new sessions of an archive pass each statement to a function, and closes the old sessions.
+func intercept(t *testing.T, e *engine.Engine, through func(ctx context.Context, text string, send func(ctx context.Context) error) error) {
+	t.Helper()
+	d := engine.Find[*database](e)
+	if err := d.close(); err != nil {
+		t.Fatal(err)
 	}
-	return f.session.query(ctx, text, each)
+	connect := d.connect
+	d.connect = func(ctx context.Context) (session, error) {
+		s, err := connect(ctx)
+		return intercepted{s, through}, err
+	}
+}
+
+// TestInterruptedDecision interrupts a commit after it is flushed. It is then stored completely or not at all.
+func TestInterruptedDecision(t *testing.T) {
+	enginetest.Installed(t, Driver())
+	lost := errors.New("the reply is lost")
+	for _, c := range []struct {
+		name               string
+		isSent, isCanceled bool  // the statement that decides the commit is sent, and the commit is canceled then
+		err                error // of this statement
+		isKilled           bool  // the process ends while the copies are dropped
+		isAcknowledged     bool
+	}{
+		{name: "canceled", isSent: true, isCanceled: true, isKilled: true, isAcknowledged: true},
+		{name: "not dropped", isSent: true, isKilled: true, isAcknowledged: true},
+		{name: "reply lost", isSent: true, err: lost},
+		{name: "not sent", err: lost},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			url := "clickhouse:" + filepath.Join(t.TempDir(), "archive")
+			open := func() *engine.Engine {
+				e, err := engine.Registry{Driver()}.Open(t.Context(), url, engine.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return e
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			e := open()
+			isDecided, drops := false, 0 // one goroutine sends the statements
+			intercept(t, e, func(ctx context.Context, text string, send func(ctx context.Context) error) error {
+				switch {
+				case strings.HasPrefix(text, "INSERT INTO "+commitsTable) && !strings.HasSuffix(text, ", 0, [])"):
+					isDecided = true
+					err := c.err
+					if c.isSent {
+						err = errors.Join(err, send(context.WithoutCancel(ctx)))
+					}
+					if c.isCanceled {
+						cancel()
+					}
+					return errors.Join(err, ctx.Err())
+				case c.isKilled && isDecided && strings.HasPrefix(text, "DROP TABLE"):
+					if drops++; drops == 2 {
+						return errors.Join(lost, syscall.Kill(int(e.Processes[0]), syscall.SIGKILL))
+					}
+				}
+				return send(ctx)
+			})
+			var failure error
+			n := storedWith(ctx, t, e, 1000, func(err error) { failure = err })
+			if (n == 1000) != c.isAcknowledged || !isDecided || c.isKilled && drops < 2 {
+				t.Errorf("%d records are acknowledged after %d drops: %v", n, drops, failure)
+			}
+			if !c.isAcknowledged {
+				stored(t, e, 1000, func(err error) { failure = errors.Join(failure, err) })
+				if failure == nil || strings.Count(failure.Error(), "opened for writing again") != 2 {
+					t.Errorf("the error of this commit and of another one: %v", failure)
+				}
+			}
+			_ = e.Close() // the process may have ended
+			e = open()
+			defer e.Close()
+			if !c.isSent {
+				stored(t, e, 1000, nil)
+			}
+			a, err := archive.DatabaseOf(e).Open(t.Context(), design.Wide)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := load.Verify(t.Context(), a, "a")
+			if err != nil || len(v.Problems) > 0 || v.Found.Records != 1000 || v.Marks != 1 {
+				t.Errorf("%+v, %v", v, err)
+			}
+		})
+	}
 }
 
 // TestCommitThatIsNotPublished: a decided commit whose copies replace only some tables is complete after the archive
@@ -221,16 +312,15 @@ func TestCommitThatIsNotPublished(t *testing.T) {
 			return e
 		}
 		e := open()
-		d := engine.Find[*database](e)
-		if err := d.close(); err != nil {
-			t.Fatal(err)
-		}
-		connect, after := d.connect, new(atomic.Int64)
-		after.Store(int64(exchanged))
-		d.connect = func(ctx context.Context) (session, error) {
-			s, err := connect(ctx)
-			return failing{s, "EXCHANGE", after}, err
-		}
+		left := exchanged
+		intercept(t, e, func(ctx context.Context, text string, send func(ctx context.Context) error) error {
+			if strings.HasPrefix(text, "EXCHANGE") {
+				if left--; left == -1 {
+					return errors.New("given up for the test")
+				}
+			}
+			return send(ctx)
+		})
 		for range 2 {
 			var failure error
 			if stored(t, e, 1000, func(err error) { failure = err }); failure == nil || !strings.Contains(failure.Error(), "opened for writing again") {
@@ -307,13 +397,102 @@ func TestSubsetNamedLikeSQL(t *testing.T) {
 	for k := range b.Num {
 		b.Num[k] = append(b.Num[k], 1)
 	}
-	for _, subset := range []string{"a WHERE b", `a" WHERE 'b`} {
+	for _, subset := range []string{"a WHERE b", `a" WHERE 'b`, "a NOT NULL b"} {
 		for i := range 2 {
 			s := enginetest.StoreBatches(t, a, subset, &b)
 			if c, err := a.Contents(t.Context(), subset); err != nil || c.Total() != 1 || s.New != int64(1-i) {
 				t.Errorf("%s: %d records, %+v, %v", subset, c.Total(), s, err)
 			}
 		}
+	}
+}
+
+// TestTextsNamedLikeTables: a text of records may be the quoted name of a table of their subset.
+func TestTextsNamedLikeTables(t *testing.T) {
+	enginetest.Installed(t, Driver())
+	e, err := engine.Registry{Driver()}.Open(t.Context(), "clickhouse:"+t.TempDir(), engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	a, err := archive.DatabaseOf(e).Open(t.Context(), design.Document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sl1l2, _ := record.TypeByName("SL1L2")
+	h := record.DefaultHeader()
+	h[record.Model] = ident(tableName("a", design.DocTable(sl1l2)))
+	for i := range int32(3) { // each commit adds a record to the document
+		var b record.Batch
+		b.Reset(sl1l2, "f")
+		b.AppendTimes(b.AddHeader(h), 3600*i, 0, 1)
+		for k := range b.Num {
+			b.Num[k] = append(b.Num[k], 1)
+		}
+		enginetest.StoreBatches(t, a, "a", &b)
+		if c, err := a.Contents(t.Context(), "a"); err != nil || c.Total() != int64(i+1) || c.Objects != 1 {
+			t.Errorf("after commit %d: %+v, %v", i+1, c, err)
+		}
+	}
+}
+
+// TestArguments: a statement of a commit accepts no arguments, like one of a pool.
+func TestArguments(t *testing.T) {
+	p := &pool{connect: func(context.Context) (session, error) { return nil, errors.New("connected") }}
+	c := &commit{db: &database{pool: p}}
+	for _, q := range []sqlengine.Querier{p, c} {
+		if err := q.Exec(t.Context(), "SELECT ?", 1); err == nil || !strings.Contains(err.Error(), "accepts no arguments") {
+			t.Errorf("%T: %v", q, err)
+		}
+	}
+}
+
+// TestKilledStatement: ClickHouse stops a statement whose context ends.
+func TestKilledStatement(t *testing.T) {
+	enginetest.Installed(t, Driver())
+	e, err := engine.Registry{Driver()}.Open(t.Context(), "clickhouse:"+t.TempDir(), engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	d := engine.Find[*database](e)
+	const endless = "FROM numbers(1000000000000000)"
+	await := func(statements int64) {
+		t.Helper()
+		text := "SELECT count() FROM system.processes WHERE endsWith(query, '" + endless + "')"
+		for range 6000 {
+			if n, err := sqlengine.QueryNumber(t.Context(), d, text); err != nil || n == statements {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		t.Errorf("there are never %d statements", statements)
+	}
+	for _, text := range []string{"SELECT sum(sin(number)) ", "INSERT INTO FUNCTION null('n Float64') SELECT sin(number) "} {
+		ctx, cancel := context.WithCancel(t.Context())
+		result := make(chan error, 1)
+		go func() { result <- d.Exec(ctx, text+endless) }()
+		await(1)
+		cancel()
+		if err := <-result; !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", text, err)
+		}
+		await(0)
+	}
+}
+
+// TestErrorOfACaller: a session whose caller stops in the middle of a reply cannot be used any more, even if the cause is
+// an error that ClickHouse reported in another session. The text of the caller's error is kept.
+func TestErrorOfACaller(t *testing.T) {
+	other := &librarySession{host: &process{}, in: bufio.NewReader(strings.NewReader("X\x05\x00\x00\x00wrong"))}
+	cause := other.run(t.Context(), "SELECT 1", func(string) error { _, err := other.Read(make([]byte, 10)); return err })
+	s := &librarySession{host: &process{}, in: bufio.NewReader(strings.NewReader("D\x01\x00\x00\x001Z\x00\x00\x00\x00"))}
+	err := s.run(t.Context(), "SELECT 1", func(string) error { return fmt.Errorf("row 1: %w", cause) })
+	if !errors.Is(err, cause) || err.Error() != "row 1: wrong" || s.usable() || !other.usable() {
+		t.Errorf("usable %t, %v", s.usable(), err)
 	}
 }
 
@@ -353,17 +532,22 @@ func TestBlocksAreBounded(t *testing.T) {
 		size, rows int
 		want       []int
 	}{{1, blockRows + 1, []int{blockRows, 1}}, {blockBytes / 4, 9, []int{4, 4, 1}}, {blockBytes + 1, 2, []int{1, 1, 0}}} {
-		for _, col := range []sqlengine.Column{{Name: "text", Type: sqlengine.Text}, {Name: "data", Type: sqlengine.Entries}} {
-			s, text, left := &blocks{}, strings.Repeat("x", c.size), c.rows
+		for _, col := range []sqlengine.Column{
+			{Name: "text", Type: sqlengine.Text}, {Name: "data", Type: sqlengine.Entries}, {Name: "list", Type: sqlengine.Doubles},
+		} {
+			s, text, list, left := &blocks{}, strings.Repeat("x", c.size), make([]float64, c.size/8), c.rows
 			p := &pool{connect: func(context.Context) (session, error) { return s, nil }}
 			err := p.insert(t.Context(), "t", []sqlengine.Column{col}, func(to sqlengine.Sink) (bool, error) {
 				if left--; left < 0 {
 					return false, nil
 				}
-				if col.Type == sqlengine.Text {
+				switch col.Type {
+				case sqlengine.Text:
 					to.Text(0, text)
-				} else {
+				case sqlengine.Entries:
 					to.JSON(0, []byte(text))
+				default:
+					to.List(0, list)
 				}
 				return true, nil
 			})

@@ -67,7 +67,9 @@ func (d *database) writeDigests(ctx context.Context) {
 func (d *database) checkAndRemoveDigests() error {
 	err := d.checkDigests()
 	if err == nil && !d.readOnly {
-		err = os.Remove(filepath.Join(d.path, digestsFile))
+		if err = os.Remove(filepath.Join(d.path, digestsFile)); err == nil {
+			err = syncFile(d.path) // otherwise the digests could return after a power failure
+		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

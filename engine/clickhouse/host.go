@@ -79,8 +79,9 @@ type librarySession struct {
 	host      *process
 	conn      net.Conn
 	in        *bufio.Reader
-	broken    bool // the stream is at an unknown position
-	remaining int  // remaining bytes of the current frame
+	broken    bool  // the stream is at an unknown position
+	remaining int   // remaining bytes of the current frame
+	reported  error // the error of ClickHouse that ended the current reply; the session stays usable
 }
 
 func (s *librarySession) usable() bool { return !s.broken }
@@ -101,16 +102,16 @@ func (s *librarySession) run(ctx context.Context, text string, f func(text strin
 	tag := fmt.Sprintf("barograph %d %d", os.Getpid(), s.host.statements.Add(1))
 	stop := context.AfterFunc(ctx, func() {
 		_ = s.conn.SetDeadline(time.Now())
-		kill := "KILL QUERY WHERE query LIKE '%" + tag + "*/%' AND query NOT LIKE 'KILL%' ASYNC"
+		kill := "KILL QUERY WHERE query LIKE '/*" + tag + "*/%' ASYNC"
 		_ = s.host.pool.Exec(context.WithoutCancel(ctx), kill) // if it fails, the statement finishes by itself
 	})
+	s.reported = nil
 	err := f("/*" + tag + "*/ " + text)
-	reported, isReported := errors.AsType[*serverError](err)
-	if !stop() || err != nil && !isReported {
+	if !stop() || err != nil && s.reported == nil {
 		s.broken = true // nobody reads the rest of the reply
 	}
-	if isReported {
-		return reported
+	if s.reported != nil {
+		return s.reported
 	}
 	_, isNetwork := errors.AsType[*net.OpError](err)
 	if isNetwork || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
@@ -118,11 +119,6 @@ func (s *librarySession) run(ctx context.Context, text string, f func(text strin
 	}
 	return err
 }
-
-// serverError is an error that ClickHouse reports. The session stays usable.
-type serverError struct{ text string }
-
-func (r *serverError) Error() string { return r.text }
 
 // readHeader reads the header of the next frame with rows. It returns io.EOF at the end of the reply.
 func (s *librarySession) readHeader() error {
@@ -139,8 +135,8 @@ func (s *librarySession) readHeader() error {
 		if _, err := io.ReadFull(s.in, text); err != nil {
 			return fmt.Errorf("%w: %w", io.ErrUnexpectedEOF, err)
 		}
-		s.remaining = 0
-		return &serverError{strings.TrimSpace(string(text))}
+		s.remaining, s.reported = 0, errors.New(strings.TrimSpace(string(text)))
+		return s.reported
 	}
 	return nil
 }

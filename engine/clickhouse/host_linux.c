@@ -8,10 +8,10 @@
 //
 //	S  a query whose reply is streamed
 //	Q  another statement
-//	I  the start of an INSERT, D its rows, F its end, C its cancellation
+//	I  the start of an INSERT, D its rows, F its end; if the connection ends before F, the rows are dropped
 //
-// The replies to S, Q, F and C are any number of frames D with rows in ClickHouse's Native format, and then Z, or X with
-// an error.
+// The replies to S, Q and F are any number of frames D with rows in ClickHouse's Native format, and then Z, or X with an
+// error.
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -120,11 +120,11 @@ static int finish(int fd, chdb_result *r) {
 	return state == -1 ? -1 : 0;
 }
 
-static int finish_insert(int fd, chdb_insert_stream s, char kind) {
+static int finish_insert(int fd, chdb_insert_stream s) {
 	const char *error = chdb_stream_insert_error(s);
 	int state;
-	if (error || kind == 'C') {
-		state = fail(fd, error ? error : "given up");
+	if (error) {
+		state = fail(fd, error);
 		chdb_stream_cancel_insert(s);
 	} else
 		state = finish(fd, chdb_stream_done(s));
@@ -149,7 +149,7 @@ static void *serve(void *of) {
 		case 'Q': state = finish(fd, chdb_query_n(*c, body, n, NATIVE)); break;
 		case 'I': insert = chdb_stream_insert_n(*c, body, n, NATIVE); break;
 		case 'D': chdb_stream_append(insert, body, n); break; // F returns its error
-		default: state = finish_insert(fd, insert, head[0]), insert = NULL;
+		default: state = finish_insert(fd, insert), insert = NULL;
 		}
 	}
 	if (insert) {

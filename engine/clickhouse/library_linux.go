@@ -1,4 +1,4 @@
 package clickhouse
 
 // #cgo LDFLAGS: -ldl -lpthread
-import "C" // host_linux.c is built in; elsewhere there is no library for it, see library
+import "C" // it makes go build compile host_linux.c; libraryPath reports other systems as not supported

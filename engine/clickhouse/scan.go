@@ -262,5 +262,15 @@ func (t *starTables) cold(ctx context.Context) error {
 func writeFile(name, text string) error {
 	temporary := name + ".new"
 	err := os.WriteFile(temporary, []byte(text), 0o600)
-	return errors.Join(err, syncFile(temporary), os.Rename(temporary, name), syncFile(filepath.Dir(name)))
+	if err == nil {
+		err = syncFile(temporary)
+	}
+	if err == nil {
+		err = os.Rename(temporary, name)
+	}
+	if err != nil {
+		_ = os.Remove(temporary) // an error: it was not created
+		return err
+	}
+	return syncFile(filepath.Dir(name))
 }

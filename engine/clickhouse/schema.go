@@ -9,6 +9,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
 )
@@ -31,14 +32,11 @@ const entriesColumn = "entries"
 // tableText returns CREATE TABLE. order is the sorting key, in parentheses. more are further parts of the table, such
 // as indexes.
 func tableText(table string, cols []sqlengine.Column, t *record.LineType, order string, more ...string) string {
-	cols = slices.Clone(cols)
-	for i := range cols {
-		cols[i].Primary, cols[i].NotNull = false, cols[i].NotNull || cols[i].Primary
-	}
-	text := sqlengine.CreateText(table, cols, func(c sqlengine.Column) string { return typeName(c, t) + codec(c) })
-	// In ClickHouse, types are NOT NULL by default.
-	text = strings.ReplaceAll(text, " NOT NULL", "")
-	return strings.TrimSuffix(text, "\n)") + strings.Join(more, "") +
+	columns := flavour.Join(cols, ",\n  ", func(c sqlengine.Column) string {
+		c.NotNull = c.NotNull || c.Primary
+		return c.Name + " " + typeName(c, t) + codec(c) // types are NOT NULL by default
+	})
+	return "CREATE TABLE IF NOT EXISTS " + table + " (\n  " + columns + strings.Join(more, "") +
 		"\n) ENGINE = MergeTree ORDER BY " + order + " SETTINGS " + tableSettings
 }
 

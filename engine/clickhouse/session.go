@@ -166,7 +166,7 @@ func orNull[T any](c *proto.ColNullable[T], i int) any {
 	return nil
 }
 
-// A block has at most blockRows rows. A row is the last one if the texts of the block then have blockBytes or more.
+// A block ends after blockRows rows, or after the row with which its texts, entries and lists have blockBytes or more.
 const blockRows, blockBytes = 1 << 16, 1 << 26
 
 // insert stores rows in blocks.
@@ -189,7 +189,7 @@ func (p *pool) insert(ctx context.Context, table string, cols []sqlengine.Column
 // sink collects rows in a block. Its methods rely on the types of columns that newSink chooses.
 type sink struct {
 	columns proto.Input
-	bytes   int // of the texts and the entries in the block
+	bytes   int // of the texts, entries and lists in the block
 }
 
 func newSink(cols []sqlengine.Column) *sink {
@@ -242,6 +242,7 @@ func (s *sink) Number(k int, f float64) {
 func (s *sink) Time(k int, epoch int64) { s.Integer(k, epoch) }
 
 func (s *sink) List(k int, values []float64) {
+	s.bytes += 8 * len(values)
 	s.columns[k].Data.(*proto.ColArr[float64]).Append(values) //nolint:forcetypeassert // see sink
 }
 

@@ -1,6 +1,8 @@
 package mariadb
 
 import (
+	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -10,17 +12,20 @@ import (
 // MySQL 8 and Aurora accept most of MariaDB's statements. The others are translated when a statement
 // is sent; MariaDB gets its own texts unchanged. No such server was available for tests: see
 // Driver.Untested.
-var mysqlReplacer = strings.NewReplacer( //nolint:gochecknoglobals // a constant table
-	"utf8mb4_nopad_bin", "utf8mb4_0900_bin", // compares bytes, blanks at the end too, since 8.0.17
-	"ADD COLUMN IF NOT EXISTS", "ADD COLUMN", "CREATE INDEX IF NOT EXISTS", "CREATE INDEX",
-)
+var mysqlWords = map[string]string{ //nolint:gochecknoglobals // a constant table
+	"utf8mb4_nopad_bin":        "utf8mb4_0900_bin", // compares bytes, blanks at the end too, since 8.0.17
+	"ADD COLUMN IF NOT EXISTS": "ADD COLUMN", "CREATE INDEX IF NOT EXISTS": "CREATE INDEX",
+}
+
+// mysqlToken matches a key of mysqlWords, or a quoted name or literal, in which no word is translated.
+var mysqlToken = regexp.MustCompile("`[^`]*`|'[^']*'|utf8mb4_nopad_bin|(ADD COLUMN|CREATE INDEX) IF NOT EXISTS")
 
 // translate translates a statement for this server.
 func (d *database) translate(text string) string {
 	if !d.mysql {
 		return text
 	}
-	return mysqlReplacer.Replace(text)
+	return mysqlToken.ReplaceAllStringFunc(text, func(s string) string { return cmp.Or(mysqlWords[s], s) })
 }
 
 // explain returns the start of a query for a plan. MariaDB runs the query and counts rows. MySQL only

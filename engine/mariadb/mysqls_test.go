@@ -121,3 +121,13 @@ func TestPlacesOfMariaDBsWords(t *testing.T) {
 		}
 	}
 }
+
+// TestTranslate: words are translated, but not in names and literals.
+func TestTranslate(t *testing.T) {
+	d := &database{mysql: true}
+	quotedTexts := ident("a` ADD COLUMN IF NOT EXISTS") + ", 'it''s utf8mb4_nopad_bin', "
+	text := "ALTER TABLE " + quotedTexts + "ADD COLUMN IF NOT EXISTS b TEXT COLLATE utf8mb4_nopad_bin"
+	if got, want := d.translate(text), "ALTER TABLE "+quotedTexts+"ADD COLUMN b TEXT COLLATE utf8mb4_0900_bin"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

@@ -4,6 +4,7 @@ package oracle
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -124,12 +125,22 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	return explain(ctx, querier{sqlengine.DatabaseSQL{DB: c}}, q)
 }
 
+// token matches a quoted name, a literal or a parameter.
+var token = regexp.MustCompile(`"[^"]*"|'[^']*'|:1`)
+
+// withoutParameters replaces the parameter of a question, which is a list of ids, by an empty list. EXPLAIN PLAN accepts
+// no parameters, and the plan does not depend on the ids.
+func withoutParameters(text string) string {
+	return token.ReplaceAllStringFunc(text, func(s string) string {
+		if s == ":1" {
+			return "'[]'"
+		}
+		return s
+	})
+}
+
 func explain(ctx context.Context, c querier, q *archive.Query) (archive.Plan, error) {
-	question := q.Text
-	if len(q.Args) > 0 { // EXPLAIN PLAN accepts no parameters; the plan does not depend on the ids
-		question = strings.Replace(question, ":1", "'[]'", 1)
-	}
-	for _, s := range []string{"DELETE FROM plan_table", "EXPLAIN PLAN FOR " + question} {
+	for _, s := range []string{"DELETE FROM plan_table", "EXPLAIN PLAN FOR " + withoutParameters(q.Text)} {
 		if err := c.Exec(ctx, s); err != nil {
 			return archive.Plan{}, err
 		}

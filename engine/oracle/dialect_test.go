@@ -3,11 +3,13 @@
 package oracle
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
@@ -101,5 +103,23 @@ func TestDialectVersions(t *testing.T) {
 	}
 	if want := "OR (h.version <> 'V01' OR h.version IS NULL) AND"; !strings.Contains(p.Text, want) {
 		t.Errorf("lacks %q:\n%s", want, p.Text)
+	}
+}
+
+// TestSubsetNamedLikeSQL: statements contain the name of a subset unchanged, also if it contains words of SQL.
+func TestSubsetNamedLikeSQL(t *testing.T) {
+	lt, _ := record.TypeByName("SAL1L2")
+	_, cols, _ := sqlengine.DesignTable(design.Document, lt)
+	for _, subset := range []string{"a IF NOT EXISTS b", "a PRIMARY KEY NOT NULL b", "a:1"} {
+		plain, other := table("a", "doc", cols).text, table(subset, "doc", cols).text
+		if want := strings.ReplaceAll(plain, `"a/`, `"`+subset+"/"); other != want {
+			t.Errorf("got %s\nwant %s", other, want)
+		}
+		name := dialect().Table(subset, "doc")
+		question := "SELECT 1 FROM " + name + " WHERE model = 'it''s :1' AND id IN (JSON_TABLE(%s FORMAT JSON))"
+		got, want := withoutParameters(fmt.Sprintf(question, ":1")), fmt.Sprintf(question, "'[]'")
+		if got != want {
+			t.Errorf("got %s\nwant %s", got, want)
+		}
 	}
 }

@@ -225,16 +225,18 @@ type object struct{ view, column, name, text string }
 
 // table returns CREATE TABLE. A text may be NULL, because an empty text is NULL.
 func table(subset, name string, cols []sqlengine.Column) object {
-	open := make([]sqlengine.Column, len(cols))
-	copy(open, cols)
-	for i := range open {
-		open[i].NotNull = open[i].NotNull && open[i].Type != sqlengine.Text
-	}
 	full := objectName(subset, name)
-	text := sqlengine.CreateText(flavour.Ident(full), open, typeName)
-	text = strings.Replace(text, " IF NOT EXISTS", "", 1)
-	text = strings.Replace(text, " PRIMARY KEY NOT NULL", " CONSTRAINT "+flavour.Ident(full+keySuffix)+" PRIMARY KEY", 1)
-	return object{"user_tables", "table_name", full, text}
+	columns := flavour.Join(cols, ",\n  ", func(c sqlengine.Column) string {
+		text := c.Name + " " + typeName(c)
+		switch {
+		case c.Primary:
+			text += " CONSTRAINT " + flavour.Ident(full+keySuffix) + " PRIMARY KEY"
+		case c.NotNull && c.Type != sqlengine.Text:
+			text += " NOT NULL"
+		}
+		return text
+	})
+	return object{"user_tables", "table_name", full, "CREATE TABLE " + flavour.Ident(full) + " (\n  " + columns + "\n)"}
 }
 
 func index(subset, on, name, columns string) object {

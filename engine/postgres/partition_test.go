@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/record"
 )
 
@@ -91,5 +92,25 @@ func TestTablespacesTakeTurns(t *testing.T) {
 			}
 			last = space
 		}
+	}
+}
+
+// TestSubsetNamedLikeSQL: the statements of a subset contain its name unchanged, also if it contains words of SQL.
+func TestSubsetNamedLikeSQL(t *testing.T) {
+	lt, _ := record.TypeByName("SAL1L2")
+	parts, err := parsePartitioning("range:day", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &openArchive{&sqlengine.Archive{Design: design.Document, Dialect: dialect()}, &database{parts: parts}}
+	plain, other := a.typeTables("a", lt), a.typeTables("a PRIMARY KEY b", lt)
+	for i := range plain {
+		want := strings.ReplaceAll(plain[i], a.Dialect.Table("a", ""), a.Dialect.Table("a PRIMARY KEY b", ""))
+		if other[i] != want {
+			t.Errorf("got %s\nwant %s", other[i], want)
+		}
+	}
+	if n := strings.Count(plain[0], "PRIMARY KEY"); n != 1 || !strings.Contains(plain[0], `id text COLLATE "C" NOT NULL`) {
+		t.Errorf("%d keys: %s", n, plain[0])
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/record"
 )
@@ -79,8 +80,11 @@ func (a *openArchive) typeTables(subset string, t *record.LineType) []string {
 	if a.Design == design.Document {
 		key = []string{"id"}
 		if p.period != "" { // the key of a partitioned table must contain the partition column
-			create = strings.Replace(create, " PRIMARY KEY", "", 1)
-			create = strings.TrimSuffix(create, "\n)") + ",\n  CONSTRAINT " + name + "_pkey PRIMARY KEY (id, fcst_valid_epoch)\n)"
+			cols = lists.Map(cols, func(c sqlengine.Column) sqlengine.Column {
+				c.Primary, c.NotNull = false, c.NotNull || c.Primary
+				return c
+			})
+			create = strings.TrimSuffix(sqlengine.CreateText(table, cols, types.Of), "\n)") + ",\n  CONSTRAINT " + name + "_pkey PRIMARY KEY (id, fcst_valid_epoch)\n)"
 		}
 	}
 	out := []string{create + p.clause(key, "fcst_valid_epoch"), index}

@@ -191,15 +191,22 @@ func (d *driver) slice(ctx context.Context, t *target) error {
 	}
 	t.finds = append(t.finds, strings.TrimSpace(reason.FindString(out)))
 	t.done = d.planted || len(t.finds) == 20
-	kept := filepath.Join(d.keep, filepath.FromSlash(t.pkg))
-	if err := os.MkdirAll(kept, 0o755); err != nil {
+	return moveFile(filepath.Join(t.pkg, m[1]), filepath.Join(d.keep, filepath.FromSlash(t.pkg)))
+}
+
+// moveFile moves a file into a folder, which may be on another disk. If it cannot, the file stays.
+func moveFile(name, folder string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	text, err := os.ReadFile(filepath.Join(t.pkg, m[1]))
+	text, err := os.ReadFile(name)
 	if err != nil {
 		return err
 	}
-	return errors.Join(os.WriteFile(filepath.Join(kept, filepath.Base(m[1])), text, 0o644), os.Remove(filepath.Join(t.pkg, m[1])))
+	if err := os.WriteFile(filepath.Join(folder, filepath.Base(name)), text, 0o644); err != nil {
+		return err
+	}
+	return os.Remove(name)
 }
 
 // table prints the results as Markdown.

@@ -121,5 +121,8 @@ func StoreHistory[T any](f *Folder, calls []T, names ...string) (string, error) 
 		err = errors.Join(err, out.Encode(&calls[i]))
 	}
 	file := path.Join("histories", FileName(names...)+".jsonl.gz")
-	return file, errors.Join(err, z.Close(), writeFile(f.Dir, file, b.Bytes()))
+	if err = errors.Join(err, z.Close()); err == nil {
+		err = writeFile(f.Dir, file, b.Bytes())
+	}
+	return file, err
 }

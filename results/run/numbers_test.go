@@ -7,6 +7,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,6 +106,13 @@ func TestStoredHistory(t *testing.T) {
 	}
 	if text, err := io.ReadAll(z); err != nil || string(text) != "{\"N\":1}\n{\"N\":2}\n" {
 		t.Errorf("%q, %v", text, err)
+	}
+	name, err = run.StoreHistory(f, []float64{1, math.NaN()}, "incomplete")
+	if err == nil {
+		t.Error("JSON has no NaN, but there is no error")
+	}
+	if _, err := os.Stat(filepath.Join(f.Dir, name)); !os.IsNotExist(err) {
+		t.Errorf("an incomplete history was stored: %v", err)
 	}
 }
 

@@ -132,7 +132,10 @@ func fill(ctx context.Context, dir string, src Source, pace Pace) (n int64, err 
 			return n, err
 		}
 		path := filepath.Join(dir, fmt.Sprintf("%09d", n))
-		if err := errors.Join(os.WriteFile(path+".tmp", m.Text, 0o600), os.Rename(path+".tmp", path)); err != nil {
+		if err := os.WriteFile(path+".tmp", m.Text, 0o600); err != nil {
+			return n, err
+		}
+		if err := os.Rename(path+".tmp", path); err != nil {
 			return n, err
 		}
 		n++
