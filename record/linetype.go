@@ -34,6 +34,7 @@ type Column struct {
 type Group struct {
 	Count  string          // the column that contains n, e.g. "n_thresh"; it is one of Columns
 	Fields []string        // the columns of one repetition, e.g. thresh_i, oy_i, on_i
+	Times  string          // how many times Fields repeat, in words
 	Len    func(n int) int // total number of repeating values for a count of n
 	Rules  []*Rule         // rules of Fields
 }
@@ -166,13 +167,13 @@ func (t LineType) withGroupAfter(n int, g *Group) LineType {
 
 // repeatedGroup repeats all fields n times.
 func repeatedGroup(count string, fields ...string) *Group {
-	return &Group{Count: count, Fields: fields, Len: func(n int) int { return len(fields) * max(n, 0) }}
+	return &Group{Count: count, Fields: fields, Times: count + " times", Len: func(n int) int { return len(fields) * max(n, 0) }}
 }
 
 // binnedGroup has thresholds as its first field: n thresholds bound n-1 bins, each with all fields, and only the last
 // threshold follows.
 func binnedGroup(count string, fields ...string) *Group {
-	return &Group{Count: count, Fields: fields, Len: func(n int) int {
+	return &Group{Count: count, Fields: fields, Times: count + " - 1 times, then the first one alone", Len: func(n int) int {
 		if n < 1 {
 			return 0
 		}
@@ -182,7 +183,7 @@ func binnedGroup(count string, fields ...string) *Group {
 
 // squareGroup is a table of n forecast by n observed categories.
 func squareGroup(count, field string) *Group {
-	return &Group{Count: count, Fields: []string{field}, Len: func(n int) int { return n * n }}
+	return &Group{Count: count, Fields: []string{field}, Times: count + " * " + count + " times", Len: func(n int) int { return n * n }}
 }
 
 // types is the table, in the order of the documentation.

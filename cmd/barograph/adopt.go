@@ -27,7 +27,7 @@ faults. It writes nothing.
 
 With --repair the database becomes an archive: adopt copies the tables, repairs the copies, reads them back, and
 exchanges all of them at once. The original tables stay in the database barograph_old_NAME until --forget drops them. If
-METdbLoad loads more records later, adopt again (docs/how-to/adopt.md).
+METdbLoad loads more records later, run adopt --forget and then adopt --repair again (docs/how-to/adopt.md).
 
 ask, met --from and serve also read a database that is not adopted.`,
 		Example: `  barograph adopt mariadb://root@127.0.0.1:3306/mv_site

@@ -80,10 +80,11 @@ engines that you name, or on all engines that have a server.
 	up := sub("up [ENGINE…]", "Start servers and print their names", servers, "", l.up)
 	profiles, descriptions := l.profiles()
 	up.Long = "Up starts the servers of the engines that you name (default: all), and prints their names for --engine, such as " +
-		"lab:postgres. A server of the lab that runs already stays as it is, with status 0. To change its profile or its nodes, first stop it " +
-		"(lab down): with another profile or other nodes, \"lab up\" exits with status 1.\n\n" +
+		"lab:postgres. If the server already runs with the same options, \"lab up\" changes nothing and exits with status 0. With another " +
+		"profile, other nodes, disks, --tls, --isolate or --frail-disks it exits with status 1: first stop the server (lab down).\n\n" +
 		"Profiles (the default is the first one of an engine):\n" + descriptions
 	clusters := l.serversWhere(func(s *launch.Server) bool { return len(s.Nodes) > 1 })
+	spreading := l.spreadingEngines()
 	up.Flags().IntVar(&l.Nodes, "nodes", 1, "nodes of the cluster; more than 1 only for "+join(clusters))
 	up.Flags().StringVar(&l.Profile, "profile", "", "settings: "+join(profiles)+" (default: the engine's first)")
 	up.Flags().BoolVar(&l.isolate, "isolate", false, "give each node a network namespace and a control group (as root)")
@@ -91,8 +92,8 @@ engines that you name, or on all engines that have a server.
 	up.Flags().Int64Var(&l.memory, "memory", 0, "with --isolate: MiB that a node may use; 0 = all")
 	up.Flags().DurationVar(&l.limits.Latency, "latency", 0, "with --isolate: delay of each packet that a node sends, such as 500us")
 	up.Flags().BoolVar(&l.TLS, "tls", false, "require TLS, with the lab's own certificates; only "+join(l.tlsEngines()))
-	up.Flags().BoolVar(&l.useDisks, "disks", false, "store the engine's tables on all throttled disks of 'lab disks'")
-	up.Flags().StringArrayVar(&l.Disks, "disk", nil, "store the engine's tables on the disk of this folder; repeat it for several")
+	up.Flags().BoolVar(&l.useDisks, "disks", false, "store the engine's tables on all throttled disks of 'lab disks'; only "+join(spreading))
+	up.Flags().StringArrayVar(&l.Disks, "disk", nil, "store the engine's tables on the disk of this folder; repeat it for several; only "+join(spreading))
 	up.MarkFlagsMutuallyExclusive("disks", "disk")
 	up.Flags().BoolVar(&l.Frail, "frail-disks", false, "give each node a disk that can fill up, and that loses unflushed data "+
 		"at a power failure (FUSE, as root): for ycsb --fault, not for timing")
@@ -122,6 +123,11 @@ func (l *labs) profiles() (all []string, descriptions string) {
 // tlsEngines returns the engines whose lab servers support TLS.
 func (l *labs) tlsEngines() []string {
 	return l.serversWhere(func(s *launch.Server) bool { return s.TLS != launch.NoTLS })
+}
+
+// spreadingEngines returns the engines whose lab servers distribute tables over several disks.
+func (l *labs) spreadingEngines() []string {
+	return l.serversWhere(func(s *launch.Server) bool { return s.SpreadsTables })
 }
 
 // serversWhere returns the engines whose lab servers satisfy a condition.
@@ -197,6 +203,9 @@ func (l *labs) up(c *cobra.Command, drivers []*engine.Driver, _ bool) error {
 		}
 		if l.TLS && d.Server.TLS == launch.NoTLS {
 			return fault.Misuse("--tls", "is not offered by "+d.Scheme, "choose one of "+join(l.tlsEngines()))
+		}
+		if (l.useDisks || len(l.Disks) > 0 || l.Partitions > 0) && !d.Server.SpreadsTables {
+			return fault.Misuse("--disks, --disk, --partitions", "are not offered by "+d.Scheme, "choose one of "+join(l.spreadingEngines()))
 		}
 	}
 	switch {

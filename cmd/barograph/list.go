@@ -42,7 +42,7 @@ func newList(e *env) *cobra.Command {
 	add("designs", "How records are laid out", summaries(design.Names()))
 	add("flavours", "The forms in which a query is sent", summaries(flavour.Names()))
 	add("cases", "The questions of the original experiment", listCases)
-	add("linetypes", "The table of line types, their columns and VSDB's names for them", listLineTypes)
+	add("linetypes", "Line types, their columns in the order of a line, and the rules for values", listLineTypes)
 	add("statistics", "The statistics of each line type", listStatistics)
 	return c
 }
@@ -152,9 +152,12 @@ func listLineTypes(w *tabwriter.Writer) (any, error) {
 				r.Rules[c.Rule.Allowed] = append(r.Rules[c.Rule.Allowed], c.Name)
 			}
 		}
+		columns := r.Columns
 		r.Keys = lists.Map(t.IdentityColumns(), func(c record.Column) string { return c.Name })
 		if t.Group != nil {
 			r.Repeats = t.Group.Fields
+			repeated := fmt.Sprintf("(%s, %s)", strings.Join(r.Repeats, " "), t.Group.Times)
+			columns = slices.Insert(slices.Clone(columns), t.ColumnsBeforeGroup, repeated)
 			for i, f := range t.Group.Fields {
 				rule := t.Group.Rules[i].Allowed
 				r.Rules[rule] = append(r.Rules[rule], f)
@@ -162,11 +165,8 @@ func listLineTypes(w *tabwriter.Writer) (any, error) {
 		}
 		rows = append(rows, r)
 		fmt.Fprintf(w, "%s\t%s\n", t.Name, t.Summary)
-		for _, line := range wrap(r.Columns, 100) {
+		for _, line := range wrap(columns, 100) {
 			fmt.Fprintf(w, "\t%s\n", line)
-		}
-		if len(r.Repeats) > 0 {
-			fmt.Fprintf(w, "\trepeating, %s times: %s\n", t.Group.Count, strings.Join(r.Repeats, " "))
 		}
 		if len(r.Keys) > 0 {
 			fmt.Fprintf(w, "\tkey columns: %s\n", strings.Join(r.Keys, " "))

@@ -202,7 +202,7 @@ func rewriteUsageError(c *cobra.Command, err error) error {
 
 // parent makes a command that only groups its subcommands: without one it prints its help.
 func parent(c *cobra.Command, sub ...*cobra.Command) *cobra.Command {
-	c.Args, c.RunE = cobra.NoArgs, func(c *cobra.Command, _ []string) error { return c.Help() }
+	c.Use, c.Args, c.RunE = c.Use+" COMMAND", cobra.NoArgs, func(c *cobra.Command, _ []string) error { return c.Help() }
 	c.AddCommand(sub...)
 	return c
 }

@@ -32,12 +32,12 @@ func newShow(e *env) *cobra.Command {
 		Use:   "show [URL] | show FILES…",
 		Short: "Show what an archive or files contain",
 		Long: `Show lists, for each line type, the models, variables, levels, regions, observation types, thresholds, leads and valid
-times, with the missing times. It also counts records, names the files, and lists quarantined lines with the reasons.
+times, with the missing times. It also counts records and files, and lists quarantined lines with the reasons.
 
 For an archive, show prints the counts that its loads stored, for every design and subset. It does not read the records;
 run "barograph verify" for that. For files, show reads every line, counts duplicates and conflicts, and prints the
-digest that a load of these files will have. Show also searches files, and with --leads an archive, for leads that lack
-times which other leads of the model have.`,
+digest that a load of these files will have. For files, and with --leads for an archive, show also lists the leads that lack
+times which other leads of the same model have.`,
 		Example: `  barograph show duckdb:archive.db
   barograph show lab:postgres
   barograph show vsdb_data --plot coverage.svg`,

@@ -16,6 +16,7 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/docengine"
 	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/question"
@@ -133,9 +134,10 @@ func TestVisibleCommit(t *testing.T) {
 	if err != nil || into.Rows != 600 {
 		t.Fatalf("%d rows, %v; want 600", into.Rows, err)
 	}
-	for _, key := range []string{"tries", "head"} {
-		if v, err := s.client.HGet(t.Context(), s.subsetKey(key, "a"), map[string]string{"tries": "token", "head": "applying"}[key]).Result(); v != "" {
-			t.Errorf("%s contains %q, %v", key, v, err)
+	for _, x := range []struct{ key, field string }{{"tries", "token"}, {"head", "applying"}} {
+		v, err := s.client.HGet(t.Context(), s.subsetKey(x.key, "a"), x.field).Result()
+		if v != "" || err != nil && !errors.Is(err, redis.Nil) {
+			t.Errorf("%s contains %q, %v", x.key, v, err)
 		}
 	}
 }
@@ -262,6 +264,103 @@ func TestStalledClient(t *testing.T) {
 	}
 }
 
+// TestLateCommit: the script of a commit arrives after its client has given up and removed the payloads. It is refused,
+// and the next commit finds nothing to complete.
+func TestLateCommit(t *testing.T) {
+	s := openStore(t, enginetest.Lab(t, Driver(), lab.Options{Profile: "tuned"}), "x", engine.Options{})
+	const id = "DD::x"
+	begin := func() *attempt {
+		t.Helper()
+		_, c, err := docs{store: s}.Begin(t.Context(), "a")
+		if err == nil {
+			err = c.Announce(t.Context(), []docengine.Change{{IDs: []string{id}}})
+		}
+		if err == nil {
+			err = c.Write(t.Context(), nil, []docengine.Document{{ID: id, Body: []byte("payload")}})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.(*attempt)
+	}
+	late := begin()
+	if err := late.End(t.Context(), false, errors.New("the reply is late")); err == nil {
+		t.Error("a failed commit ends without an error")
+	}
+	if version, err := late.Publish(t.Context(), []byte("catalog"), nil); err != nil || version != 0 {
+		t.Errorf("an abandoned commit has version %d, %v", version, err)
+	}
+	if h, err := s.head(t.Context(), "a"); err != nil || h != (head{}) {
+		t.Errorf("the subset has the state %+v, %v", h, err)
+	}
+	// Its client is killed between the mark and the removal of the payloads: the next commit removes them.
+	killed := begin()
+	keys := []string{s.subsetKey("head", "a"), s.subsetKey("tries", "a")}
+	if invisible, err := abandonTry.Run(t.Context(), s.client, keys, killed.token).Bool(); err != nil || !invisible {
+		t.Fatal(invisible, err)
+	}
+	if version, err := killed.Publish(t.Context(), []byte("catalog"), nil); err != nil || version != 0 {
+		t.Errorf("an abandoned commit has version %d, %v", version, err)
+	}
+	next := begin()
+	version, err := next.Publish(t.Context(), []byte("catalog"), nil)
+	if err != nil || version != 1 {
+		t.Fatal(version, err)
+	}
+	if invisible, err := abandonTry.Run(t.Context(), s.client, keys, next.token).Bool(); err != nil || invisible {
+		t.Errorf("a visible commit is abandoned: %v, %v", invisible, err)
+	}
+	if err := next.End(t.Context(), true, nil); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := s.client.Get(t.Context(), s.id(id)).Result(); err != nil || text != "payload" {
+		t.Errorf("the payload is %q, %v", text, err)
+	}
+	if rest, err := s.client.Keys(t.Context(), "*stage*").Result(); err != nil || len(rest) > 0 {
+		t.Errorf("%q are left, %v", rest, err)
+	}
+}
+
+// TestKilledLoader: a loader writes on after another client's commit has swept its entry of tries, and is killed. The
+// next commit removes its stage keys.
+func TestKilledLoader(t *testing.T) {
+	s := openStore(t, enginetest.Lab(t, Driver(), lab.Options{Profile: "tuned"}), "x", engine.Options{})
+	commit := func() {
+		t.Helper()
+		_, c, err := docs{store: s}.Begin(t.Context(), "a")
+		if err == nil {
+			err = c.Announce(t.Context(), nil)
+		}
+		if err == nil {
+			_, err = c.Publish(t.Context(), []byte("catalog"), nil)
+		}
+		if err == nil {
+			err = c.End(t.Context(), true, nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, killed, err := docs{store: s}.Begin(t.Context(), "a")
+	if err == nil {
+		err = killed.Announce(t.Context(), []docengine.Change{{IDs: []string{"DD::x", "DD::y"}}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit()
+	if err := killed.Write(t.Context(), nil, []docengine.Document{{ID: "DD::x", Body: []byte("payload")}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := killed.Remove(t.Context(), nil, []string{"DD::y"}); err != nil {
+		t.Fatal(err)
+	}
+	commit()
+	if rest, err := s.client.Keys(t.Context(), "*stage*").Result(); err != nil || len(rest) > 0 {
+		t.Errorf("%q are left, %v", rest, err)
+	}
+}
+
 // TestWeakestNode: one node of a cluster determines whether it is durable, and whether it is refused because it evicts
 // records.
 func TestWeakestNode(t *testing.T) {
@@ -316,6 +415,50 @@ func TestEvictionIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := openIn(t, s).Loader(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "noeviction") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestUnreported: a server that refuses to report its settings may take snapshots.
+func TestUnreported(t *testing.T) {
+	s := openStore(t, enginetest.Lab(t, Driver(), lab.Options{Profile: "default"}), "", engine.Options{})
+	s.client.AddHook(refuseConfig{})
+	level, err := s.durability(t.Context(), []*redis.Client{s.client.(*redis.Client)}, map[string]string{})
+	if err != nil || level != unreported || !strings.Contains(level.String(), "does not report") {
+		t.Errorf("%v, %v", level, err)
+	}
+}
+
+// refuseConfig refuses CONFIG, as services do.
+type refuseConfig struct{ redis.Hook }
+
+func (refuseConfig) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (refuseConfig) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func (refuseConfig) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if strings.EqualFold(cmd.Name(), "config") {
+			cmd.SetErr(errors.New("ERR unknown command 'CONFIG'"))
+			return cmd.Err()
+		}
+		return next(ctx, cmd)
+	}
+}
+
+// TestSeedsOfASingleServer: seeds of a server without a cluster would never be used.
+func TestSeedsOfASingleServer(t *testing.T) {
+	l := enginetest.Lab(t, Driver(), lab.Options{Profile: "memory"})
+	u, err := url.Parse(l.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	q.Set("seeds", u.Host)
+	u.RawQuery = q.Encode()
+	if _, err := open(t.Context(), u, engine.Options{}); fault.Code(err) != fault.Usage || !strings.Contains(err.Error(), "single server") {
 		t.Errorf("the error is %v", err)
 	}
 }

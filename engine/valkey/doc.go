@@ -35,9 +35,12 @@
 //
 // Any client can do step 4, any number of times and at any later time, because a stage key is renamed or
 // removed only once. A client or loader that finds applying set completes the commit first. There are no locks
-// and no leases. A commit that crashed before step 3 has left stage keys, which the next commit removes. A
-// client that reads during step 4 of another client can see part of that commit. It never sees part of a commit
-// that is not visible, and always sees everything that was visible when the commit started.
+// and no leases. A commit that crashed before step 3 has left stage keys, which the next commit removes. A client
+// that gives up a commit first marks it in tries as abandoned: if its script arrives later, the script is refused.
+//
+// Readers check applying once, before they read. If a commit becomes visible after this check, a reader can see some of
+// its payloads and miss others. It never sees a payload of a commit that is not visible, and it always sees everything
+// that was visible when it started to read, or what replaced it.
 //
 // # Records under keys
 //
@@ -60,10 +63,10 @@
 // no scan misses an acknowledged record, and none finds a key without a record. On one server a table has
 // one bucket, and a batch is also one script. In a cluster it has 24 buckets, by the hash of the key; their
 // tags distribute them evenly over the slots. A scan takes a page of keys from each bucket at once, its
-// share and some more, and merges them. A cluster offers no batches, because there is no transaction over
-// slots of several nodes. MULTI could replace the scripts with one exception: to insert only a missing
-// record and update only an existing one, it would need WATCH and retries. A scan then reads its records
-// through one pipeline to each node.
+// share and some more, merges them, and reads the records through one pipeline to each node.
+//
+// A cluster offers no batches, because there is no transaction over slots of several nodes. MULTI could replace the
+// scripts, but to insert only a missing record, or update only an existing one, it would need WATCH and retries.
 //
 // # Persistence
 //

@@ -204,7 +204,8 @@ end
 return redis.call('HDEL', KEYS[2], ARGV[1])`)
 
 // commit replaces one version by the next. It returns 1 if it has done so, also if an earlier call did and its reply
-// was lost, and 0 if the version has changed.
+// was lost. It returns 0 if the version has changed, or if tries lists the commit no more or as abandoned: the script can
+// arrive after its client has given up and removed the payloads.
 //
 //nolint:gochecknoglobals // a constant: the text and its digest
 var commit = redis.NewScript(`
@@ -215,10 +216,28 @@ end
 if (head[1] or '0') ~= ARGV[1] or (head[2] or '') ~= '' then
 	return 0
 end
+local try = redis.call('HGET', KEYS[3], ARGV[2])
+if not try or string.sub(try, 1, 1) == '-' then
+	return 0
+end
 redis.call('HINCRBY', KEYS[1], 'version', 1)
 redis.call('HSET', KEYS[1], 'applying', ARGV[2], 'token', ARGV[2], 'catalog', ARGV[3])
 for i = 4, #ARGV, 2 do
 	redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1])
+end
+return 1`)
+
+// abandonTry marks a commit as abandoned in tries, unless it is visible: commit then refuses it. It returns whether the
+// commit is invisible for ever. The version before which it started becomes negative, so that every sweep removes it.
+//
+//nolint:gochecknoglobals // a constant: the text and its digest
+var abandonTry = redis.NewScript(`
+if redis.call('HGET', KEYS[1], 'token') == ARGV[1] or redis.call('HGET', KEYS[1], 'applying') == ARGV[1] then
+	return 0
+end
+local try = redis.call('HGET', KEYS[2], ARGV[1])
+if try and string.sub(try, 1, 1) ~= '-' then
+	redis.call('HSET', KEYS[2], ARGV[1], '-1' .. string.sub(try, string.find(try, '\n') or #try + 1))
 end
 return 1`)
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/zeebo/xxh3"
@@ -38,10 +37,9 @@ type kvTable struct {
 	indexes []string // by bucket: key of its sorted set
 
 	// of a clustered table
-	prefix        int      // number of bytes of a key that name its partition; 0 = the table is not clustered
-	name          string   // of the table
-	partitions    string   // key of the sorted set of all partitions
-	hasPartitions sync.Map // partitions that the sorted set contains for certain
+	partitionBytes int    // number of bytes of a key that name its partition; 0 = the table is not clustered
+	name           string // of the table
+	partitions     string // key of the sorted set of all partitions
 }
 
 // sender sends commands.
@@ -86,7 +84,7 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 		return nil, err
 	}
 	partitions := k.prefix() + "BG::parts::{" + t.Name + "}"
-	tb := &kvTable{store: k.store, fields: t.Fields, prefix: s.Prefix, name: t.Name, partitions: partitions}
+	tb := &kvTable{store: k.store, fields: t.Fields, partitionBytes: s.Prefix, name: t.Name, partitions: partitions}
 	for i := range s.Buckets {
 		tag := "{" + bucketTag(t.Name, i, s.Buckets) + "}"
 		tb.records = append(tb.records, k.prefix()+tag)
@@ -111,7 +109,7 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	}
 	r := kv.NewRecords(k.readOnly, tb.connect, tb.count)
 	r.Close = tb.client.Close
-	if tb.prefix > 0 {
+	if tb.partitionBytes > 0 {
 		r.Partitions = func(ctx context.Context) (int64, error) {
 			n, err := tb.client.ZCard(ctx, tb.partitions).Result()
 			return n, failed(ctx, err)
@@ -212,7 +210,7 @@ func (tb *kvTable) bucket(key []byte) int {
 // count adds up the sizes of the sorted sets.
 func (tb *kvTable) count(ctx context.Context) (n int64, err error) {
 	indexes := tb.indexes
-	if tb.prefix > 0 {
+	if tb.partitionBytes > 0 {
 		partitions, err := tb.client.ZRange(ctx, tb.partitions, 0, -1).Result()
 		if err != nil || len(partitions) == 0 {
 			return 0, failed(ctx, err)
@@ -244,10 +242,13 @@ type kvConn struct {
 	names  []string
 	args   []any
 	boxed  []any // the fields
+	// listed are partitions of a clustered table that this connection has listed. A server that was restarted may have lost
+	// the list's last entries; then callers connect again.
+	listed map[string]bool
 }
 
 func (tb *kvTable) connect() *kv.Conn {
-	c := &kvConn{kvTable: tb, client: tb.client}
+	c := &kvConn{kvTable: tb, client: tb.client, listed: map[string]bool{}}
 	for _, f := range tb.fields {
 		c.boxed = append(c.boxed, f)
 	}
@@ -264,9 +265,9 @@ func (tb *kvTable) connect() *kv.Conn {
 
 // place returns the key of a record, and the key of its sorted set.
 func (tb *kvTable) place(key []byte) (record, index string) {
-	if tb.prefix > 0 {
+	if tb.partitionBytes > 0 {
 		tag := tb.tag(tb.partition(key))
-		return tb.store.prefix() + tag + string(key), tb.store.prefix() + "BG::index::" + tag
+		return tb.prefix() + tag + string(key), tb.prefix() + "BG::index::" + tag
 	}
 	b := tb.bucket(key)
 	return tb.records[b] + string(key), tb.indexes[b]
@@ -451,7 +452,7 @@ func (c *kvConn) pairs(r *kv.Row) {
 
 func (c *kvConn) insert(ctx context.Context, key []byte, r *kv.Row) error {
 	record, index := c.place(key)
-	if c.prefix > 0 {
+	if c.partitionBytes > 0 {
 		if err := c.list(ctx, c.partition(key)); err != nil {
 			return err
 		}

@@ -66,17 +66,17 @@ func TestScanOfManyPages(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			for _, x := range []struct{ at, n int }{{0, 700}, {0, 701}, {3, 1}, {100, 300}, {699, 5}} {
+			for _, scan := range []struct{ at, n int }{{0, 700}, {0, 701}, {3, 1}, {100, 300}, {699, 5}} {
 				var got []string
-				err := c.Scan(t.Context(), []byte(keys[x.at]), x.n, nil, func(key []byte, r *kv.Row) error {
+				err := c.Scan(t.Context(), []byte(keys[scan.at]), scan.n, nil, func(key []byte, r *kv.Row) error {
 					if _, v := r.At(0); string(v) != string(key) {
 						t.Errorf("record %s has the value %s", key, v)
 					}
 					got = append(got, string(key))
 					return nil
 				})
-				if want := keys[x.at:min(x.at+x.n, len(keys))]; err != nil || !slices.Equal(got, want) {
-					t.Errorf("scan of %d from %d: %d records, %v; want %d", x.n, x.at, len(got), err, len(want))
+				if want := keys[scan.at:min(scan.at+scan.n, len(keys))]; err != nil || !slices.Equal(got, want) {
+					t.Errorf("scan of %d from %d: %d records, %v; want %d", scan.n, scan.at, len(got), err, len(want))
 				}
 			}
 			if n, err := r.Count(t.Context()); err != nil || n != 700 {
@@ -127,6 +127,42 @@ func TestRecordAndIndexAgree(t *testing.T) {
 	index := s.prefix() + "BG::index::{" + bucketTag("t", 0, 1) + "}"
 	if keys, err := s.client.ZRangeByLex(t.Context(), index, &redis.ZRangeBy{Min: "-", Max: "+"}).Result(); err != nil || !slices.Equal(keys, []string{"k"}) {
 		t.Errorf("the sorted set contains %q, %v", keys, err)
+	}
+}
+
+// TestLostPartition: a server that was killed lacks the last entries of the list of partitions. After a client has
+// connected again, its next insert lists the partition again, and a scan finds all records.
+func TestLostPartition(t *testing.T) {
+	s := openStore(t, enginetest.Lab(t, Driver(), lab.Options{Profile: "memory"}), "x", engine.Options{})
+	r, err := kvTables{s}.Table(t.Context(), kv.Table{Name: "t", Fields: []string{"a"}, Layout: kv.Clustered, Make: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, key := range []string{"0000001", "9999999a", "9999999b"} {
+		c, err := r.Connect(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var row kv.Row
+		row.AddString(0, key)
+		if err := c.Insert(t.Context(), []byte(key), &row); err != nil {
+			t.Fatal(err)
+		}
+		if key == "9999999a" {
+			if err := s.client.ZRem(t.Context(), s.prefix()+"BG::parts::{t}", key[:7]).Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	c, err := r.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	err = c.Scan(t.Context(), []byte("0"), 9, nil, func(key []byte, _ *kv.Row) error { got = append(got, string(key)); return nil })
+	if err != nil || len(got) != 3 {
+		t.Errorf("a scan finds %q, %v", got, err)
 	}
 }
 

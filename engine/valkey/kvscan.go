@@ -34,8 +34,8 @@ type merge struct {
 // maxPage is the maximum number of keys in a page.
 const maxPage = 10_000
 
-// from starts a scan of n keys: it queries all sorted sets at once.
-func (c *kvConn) from(ctx context.Context, indexes []string, key []byte, n int) (*merge, error) {
+// startMerge requests the first page of every sorted set at once, for a scan of n keys from a key on.
+func (c *kvConn) startMerge(ctx context.Context, indexes []string, key []byte, n int) (*merge, error) {
 	page := min(kv.PageSize(n, len(indexes)), maxPage)
 	w := &merge{client: c.client, cursors: make([]cursor, len(indexes)), page: int64(page)}
 	pages := make([]*redis.StringSliceCmd, len(indexes))
@@ -93,7 +93,7 @@ func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each
 	if err := ctx.Err(); err != nil || n <= 0 {
 		return err
 	}
-	if c.prefix > 0 {
+	if c.partitionBytes > 0 {
 		return c.scanPartitions(ctx, from, n, f, each)
 	}
 	_, err := c.walk(ctx, c.indexes, from, n, f, each)
@@ -105,7 +105,7 @@ func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each
 func (c *kvConn) walk(
 	ctx context.Context, indexes []string, from []byte, n int, f kv.Fields, each onRecord,
 ) (count int, err error) {
-	w, err := c.from(ctx, indexes, from, n)
+	w, err := c.startMerge(ctx, indexes, from, n)
 	if err != nil {
 		return 0, err
 	}
@@ -154,7 +154,9 @@ const maxPartitions = 32
 
 // partition returns the partition of a clustered table that contains a key: the key's first bytes. Keys of one
 // partition are adjacent, and partitions have the order of their keys.
-func (tb *kvTable) partition(key []byte) string { return string(key[:min(tb.prefix, len(key))]) }
+func (tb *kvTable) partition(key []byte) string {
+	return string(key[:min(tb.partitionBytes, len(key))])
+}
 
 // tag returns the hash tag of a partition.
 func (tb *kvTable) tag(partition string) string { return "{" + tb.name + "." + partition + "}" }
@@ -163,7 +165,7 @@ func (tb *kvTable) tag(partition string) string { return "{" + tb.name + "." + p
 func (tb *kvTable) indexesOf(partitions []string) []string {
 	out := make([]string, len(partitions))
 	for i, partition := range partitions {
-		out[i] = tb.store.prefix() + "BG::index::" + tb.tag(partition)
+		out[i] = tb.prefix() + "BG::index::" + tb.tag(partition)
 	}
 	return out
 }
@@ -171,26 +173,26 @@ func (tb *kvTable) indexesOf(partitions []string) []string {
 // list adds a partition to the sorted set of partitions before its first record is written, so scans find it. It is
 // never removed.
 func (c *kvConn) list(ctx context.Context, partition string) error {
-	if _, ok := c.hasPartitions.Load(partition); ok {
+	if c.listed[partition] {
 		return nil
 	}
 	err := c.client.ZAdd(ctx, c.partitions, redis.Z{Member: partition}).Err()
 	if err == nil {
-		c.hasPartitions.Store(partition, true)
+		c.listed[partition] = true
 	}
 	return failed(ctx, err)
 }
 
-// scanPartitions reads the partition of the first key, which mostly has enough records. Then it reads the next
-// partition, which shows the size of partitions, and then as many partitions at once as should be enough.
+// scanPartitions reads the partition of the first key, which is enough for most scans. If it is not, it reads one more
+// partition, to learn how many records a complete partition has, and then as many at once as should be enough. The first
+// partition does not show that, because the scan may start near its end.
 func (c *kvConn) scanPartitions(ctx context.Context, from []byte, n int, f kv.Fields, each onRecord) error {
-	first := c.partition(from)
-	for partitions, window := []string{first}, 1; ; {
+	for partitions, window, round := []string{c.partition(from)}, 1, 0; ; round++ {
 		count, err := c.walk(ctx, c.indexesOf(partitions), from, n, f, each)
 		if n -= count; err != nil || n <= 0 {
 			return err
 		}
-		if len(partitions) > 1 || window > 1 || partitions[0] != first {
+		if round > 0 { // these partitions were read completely
 			window = min(n*len(partitions)/max(count, 1)+1, maxPartitions)
 		}
 		next := &redis.ZRangeBy{Min: "(" + partitions[len(partitions)-1], Max: "+", Count: int64(window)}

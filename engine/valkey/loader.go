@@ -152,18 +152,37 @@ func (t *attempt) Announce(ctx context.Context, all []docengine.Change) error {
 			t.entries = append(t.entries, id)
 		}
 	}
+	return t.list(ctx)
+}
+
+// list stores the ids in tries.
+func (t *attempt) list(ctx context.Context) error {
 	return t.client.HSet(ctx, t.subsetKey("tries", t.subset), t.token, formatTry(t.version, t.entries)).Err()
+}
+
+// writeStaged sends commands that write stage keys. Another client's sweep may have removed the ids from tries, because a
+// later commit is visible. Then writeStaged lists them again: if this client is killed, another one finds the stage keys.
+func (t *attempt) writeStaged(ctx context.Context, write func(p redis.Pipeliner)) error {
+	var listed *redis.BoolCmd
+	_, err := t.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		write(p)
+		listed = p.HExists(ctx, t.subsetKey("tries", t.subset), t.token)
+		return nil
+	})
+	if err != nil || listed.Val() {
+		return err
+	}
+	return t.list(ctx)
 }
 
 // Remove writes a stage key for each id. When the commit is visible, the payload of the id is removed together with
 // its stage key, and therefore only once.
 func (t *attempt) Remove(ctx context.Context, _ *record.LineType, ids []string) error {
 	for some := range slices.Chunk(ids, chunk) {
-		_, err := t.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		err := t.writeStaged(ctx, func(p redis.Pipeliner) {
 			for _, id := range some {
 				p.Set(ctx, t.stage(t.token, t.id(id)), "", 0)
 			}
-			return nil
 		})
 		if err != nil {
 			return err
@@ -174,13 +193,11 @@ func (t *attempt) Remove(ctx context.Context, _ *record.LineType, ids []string) 
 
 // Write writes payloads as stage keys.
 func (t *attempt) Write(ctx context.Context, _ *record.LineType, docs []docengine.Document) error {
-	_, err := t.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+	return t.writeStaged(ctx, func(p redis.Pipeliner) {
 		for i := range docs {
 			p.Set(ctx, t.stage(t.token, t.id(docs[i].ID)), docs[i].Body, 0)
 		}
-		return nil
 	})
-	return err
 }
 
 func (t *attempt) Publish(ctx context.Context, catalog []byte, done []archive.Mark) (int64, error) {
@@ -193,7 +210,7 @@ func (t *attempt) Publish(ctx context.Context, catalog []byte, done []archive.Ma
 		}
 		args = append(args, m.Digest, text)
 	}
-	keys := []string{t.subsetKey("head", t.subset), t.subsetKey("marks", t.subset)}
+	keys := []string{t.subsetKey("head", t.subset), t.subsetKey("marks", t.subset), t.subsetKey("tries", t.subset)}
 	n, err := commit.Run(ctx, t.client, keys, args...).Int()
 	if err != nil || n == 0 {
 		return 0, err
@@ -224,9 +241,10 @@ func (t *attempt) End(ctx context.Context, visible bool, err error) error {
 }
 
 // abandon removes the writes of a failed commit. If the reply to its script was lost, the commit may be visible
-// nevertheless; then abandon removes nothing.
+// nevertheless; then abandon removes nothing. If the script has not arrived yet, it will be refused.
 func (t *attempt) abandon(ctx context.Context) {
-	if h, err := t.head(ctx, t.subset); err != nil || h.token == t.token {
+	keys := []string{t.subsetKey("head", t.subset), t.subsetKey("tries", t.subset)}
+	if invisible, err := abandonTry.Run(ctx, t.client, keys, t.token).Bool(); err != nil || !invisible {
 		return
 	}
 	if err := t.drop(ctx, t.subset, t.token, t.entries); err != nil {

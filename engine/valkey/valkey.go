@@ -22,6 +22,7 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/docengine"
 	"github.com/barograph/barograph/engine/kv"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/flavour"
 )
 
@@ -101,7 +102,8 @@ const (
 	replyTimeout   = 60 * time.Second // a server that writes its log may be slow
 )
 
-// options for the driver. Commands end with their context.
+// options returns the driver's options. A command ends at the deadline of its context. Cancellation does not end a
+// command that waits for a reply; replyTimeout limits this wait.
 func (s *settings) options() *redis.UniversalOptions {
 	o := &redis.UniversalOptions{
 		Addrs: s.nodes, Username: s.user, Password: s.password, DB: s.db,
@@ -120,7 +122,7 @@ type store struct {
 	readOnly bool
 	log      *slog.Logger
 
-	completing *kv.Stripes // by subset: locked by the client that moves payloads into place
+	completing *kv.Stripes // by subset: locked by the goroutine of this process that moves payloads into place
 }
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
@@ -130,7 +132,9 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	}
 	s := &store{settings: set, readOnly: o.ReadOnly, log: o.Logger(), completing: kv.NewStripes()}
 	redis.SetLogger(libraryLog{s.log})
-	if err := s.connect(ctx); err != nil {
+	if err := s.connect(ctx); fault.Code(err) == fault.Usage {
+		return nil, err
+	} else if err != nil {
 		return nil, unreachable(err)
 	}
 	return &engine.Engine{Abilities: []any{s, kvTables{s}}, Metrics: s.metrics, About: s.about, Close: s.client.Close}, nil
@@ -150,6 +154,9 @@ func (s *store) connect(ctx context.Context) error {
 	one := redis.NewClient(s.options().Simple())
 	info, err := one.Info(ctx, "cluster").Result()
 	if err == nil && fields(info)["cluster_enabled"] != "1" {
+		if len(s.nodes) > 1 {
+			return errors.Join(fault.Misuse("seeds", "names nodes of a cluster, but "+s.nodes[0]+" is a single server", "omit it"), one.Close())
+		}
 		s.client = one
 		return nil
 	}
@@ -228,6 +235,7 @@ type durability int
 
 const (
 	volatile   durability = iota // no persistence
+	unreported                   // no log; the server does not report whether it takes snapshots
 	snapshots                    // occasional snapshots
 	logged                       // a log; the server does not report its settings
 	buffered                     // a log that the system writes to the disk
@@ -239,6 +247,7 @@ const (
 func (d durability) String() string {
 	return [...]string{
 		"none: all is lost with the process",
+		"no log is kept; the server does not report whether it takes snapshots",
 		"snapshots: what came after the last one is lost with the process",
 		"a log is kept; the server does not report when it is synced",
 		"every commit outlives the process; what the system has not written is lost with the machine",
@@ -261,9 +270,12 @@ func (s *store) durability(ctx context.Context, nodes []*redis.Client, into map[
 				settings[name] = v[name]
 			}
 		}
+		saves, savesReported := settings["save"]
 		d := logged
 		switch {
-		case fields(text)["aof_enabled"] != "1" && settings["save"] == "":
+		case fields(text)["aof_enabled"] != "1" && !savesReported:
+			d = unreported
+		case fields(text)["aof_enabled"] != "1" && saves == "":
 			d = volatile
 		case fields(text)["aof_enabled"] != "1":
 			d = snapshots

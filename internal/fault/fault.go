@@ -61,6 +61,7 @@ func (e *Error) Error() string {
 		b.WriteString(Name(e.Setting))
 	}
 	problem := e.Problem
+	// The cause is printed unless it is only a Class, which adds nothing to a problem.
 	if class, _ := errors.AsType[Class](e.Err); e.Err != nil && (e.Problem == "" || e.Err.Error() != string(class)) {
 		problem = strings.TrimPrefix(problem+": "+e.cause(), ": ")
 	}
@@ -102,21 +103,24 @@ type Skip struct {
 
 func (s Skip) String() string { return s.Engine + ": skipped, " + s.Reason + "; " + s.Cure }
 
-// Text prints the error of a complete command. It prints one cause once: of several lines it omits those that an earlier
-// line ends with. After a line that says what failed with an error of a class, lines that begin with the class are consequences.
-// So are the other files that a full or read-only disk did not take.
-// If no error has a cure and the cause is a disk, a quota, a permission or a file in place of a folder, it adds a cure.
+// Text prints the error of a complete command, and each cause only once. It omits a line
+//   - if an earlier line ends with it;
+//   - if it begins with the text of the error's Class, and an earlier line has this text after the name of what failed;
+//   - if it ends with the same reason of a disk (full, read-only, quota) as an earlier line.
+//
+// If no error has a cure, and the cause is a disk, a quota, a permission or a file in place of a folder, Text adds one.
 func Text(err error) string {
 	var lines []string
 	class, _ := errors.AsType[Class](err)
-	isOfDisk := func(line string) bool {
-		return slices.ContainsFunc([]syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS},
-			func(reason syscall.Errno) bool { return strings.HasSuffix(line, ": "+reason.Error()) })
+	ofOneDisk := func(a, b string) bool {
+		return slices.ContainsFunc([]syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS}, func(reason syscall.Errno) bool {
+			return strings.HasSuffix(a, ": "+reason.Error()) && strings.HasSuffix(b, ": "+reason.Error())
+		})
 	}
 	for line := range strings.Lines(Message(err)) {
 		line = strings.TrimRight(line, "\n")
 		repeats := func(earlier string) bool {
-			follows := isOfDisk(line) && isOfDisk(earlier) || class != "" && strings.HasPrefix(line, string(class)) && strings.Index(earlier, string(class)) > 0
+			follows := ofOneDisk(line, earlier) || class != "" && strings.HasPrefix(line, string(class)) && strings.Index(earlier, string(class)) > 0
 			return follows || strings.HasSuffix(earlier, line)
 		}
 		if !slices.ContainsFunc(lines, repeats) {
@@ -124,21 +128,37 @@ func Text(err error) string {
 		}
 	}
 	text := strings.Join(lines, "\n")
-	if f, ok := errors.AsType[*Error](err); ok && f.Cure != "" {
+	if hasCure(err) {
 		return text
 	}
-	for reason, cure := range map[syscall.Errno]string{
-		syscall.ENOSPC:  "free space on that disk, or name another place",
-		syscall.EDQUOT:  "your quota is used up: remove what you need no more, or name another place",
-		syscall.EROFS:   "its file system is read-only: name another place",
-		syscall.EACCES:  "change its permissions, or name another place",
-		syscall.ENOTDIR: "a part of this path is a file: name a folder",
+	for _, c := range []struct {
+		reason syscall.Errno
+		cure   string
+	}{
+		{syscall.ENOSPC, "free space on that disk, or name another place"},
+		{syscall.EDQUOT, "your quota is used up: remove what you need no more, or name another place"},
+		{syscall.EROFS, "its file system is read-only: name another place"},
+		{syscall.EACCES, "change its permissions, or name another place"},
+		{syscall.ENOTDIR, "a part of this path is a file: name a folder"},
 	} {
-		if errors.Is(err, reason) {
-			return text + "; " + cure
+		if errors.Is(err, c.reason) {
+			return text + "; " + c.cure
 		}
 	}
 	return text
+}
+
+// hasCure reports whether an error, or one that it wraps, has a cure.
+func hasCure(err error) bool {
+	switch e := err.(type) { //nolint:errorlint // it walks the tree itself
+	case *Error:
+		return e.Cure != "" || hasCure(e.Err)
+	case interface{ Unwrap() error }:
+		return hasCure(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		return slices.ContainsFunc(e.Unwrap(), hasCure)
+	}
+	return false
 }
 
 // Name prints the name of a file; all names are printed by it. It escapes characters that move the
@@ -206,7 +226,7 @@ const (
 	Failed      = 1   // the command could not do everything that the user requested
 	Usage       = 2   // the command line is invalid
 	Differs     = 3   // an answer differs from the reference, or an archive is damaged
-	Incomplete  = 4   // misses, errors, quarantined lines beyond a threshold
+	Incomplete  = 4   // lines are quarantined, files are unreadable, records are missing, or a threshold is exceeded
 	Unreachable = 5   // an engine could not be reached
 	Interrupted = 130 // ^C; the data written until then are readable
 )
@@ -234,14 +254,17 @@ const hidden = "xxxxx"
 
 const secretNames = `(?:passw(?:or)?d|passphrase|pwd|secret|credential|api_?key|access_?key|auth_?token|requirepass|masterauth)`
 
+// moment matches a duration as Go prints it, such as 1m20s.
+const moment = `(?:[\d.]+(?:ns|us|µs|ms|s|m|h))+`
+
 // action matches a fault that Barograph inflicts on servers.
-const action = `(?:kill|restart|stop|resume|partition|heal|slow|fast|(?:no-)?delay|(?:full-)?bandwidth|disk-full|disk-free|power-off|power-on)(?::(?:node)?\d+)?(?::[\d.]+(?:[mun]?s|[kmg]?bit))?`
+const action = `(?:kill|restart|stop|resume|partition|heal|slow|fast|(?:no-)?delay|(?:full-)?bandwidth|disk-full|disk-free|power-off|power-on)(?::(?:node)?\d+)?(?::(?:` + moment + `|[\d.]+[kmg]?bit))?`
 
 var (
 	urlStart    = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*://`)
 	quotedURL   = regexp.MustCompile(`(?i)([a-z][a-z0-9+.-]*%3A%2F%2F[^\s:@/"%]*(?::|%3A))[^\s"]*(@|%40)`) // as a parameter of another URL
 	dsnPassword = regexp.MustCompile(`([\w.%+-]+):[^\s"/@][^\s"]*@`)
-	noPassword  = regexp.MustCompile(`^(?:` + action + `@[\d.]+m?s,)*` + action + `@$`) // kill:node2@20s,restart@40s
+	noPassword  = regexp.MustCompile(`^(?:` + action + `@` + moment + `,)*` + action + `@$`) // kill:node2@20s,restart@1m0s
 	namedSecret = regexp.MustCompile(`(?i)(` + secretNames + `[\w.-]*(?:["']?\s*=\s*|["']\s*:\s*))(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s&"']*[^\s&"':;,])`)
 	secretValue = regexp.MustCompile(`(?i)` + secretNames + `[\w.-]*=([^&]+)`) // of an argument
 	secretName  = regexp.MustCompile(`(?i)` + secretNames)
@@ -289,17 +312,17 @@ func redactURLs(text string) string {
 			user, host = word[:i], word[i+1:]
 		}
 		authority, _, _ := strings.Cut(strings.TrimRight(host, ".,:;)'"), "/")
-		last := strings.LastIndexByte(rest[:end], '@')
+		lastAt := strings.LastIndexByte(rest[:end], '@')
+		hiddenTo := -1 // index in rest of the @ up to which everything is hidden; -1 = nothing
 		switch name, _, secret := strings.Cut(user, ":"); {
 		case secret:
 			b.WriteString(name + ":" + hidden + "@")
-			last = len(user)
-		case last > len(user) && !isHost(scheme, authority):
+			hiddenTo = len(user)
+		case lastAt > len(user) && !isHost(scheme, authority):
 			b.WriteString(hidden + "@")
-		default:
-			last = -1
+			hiddenTo = lastAt
 		}
-		text = rest[last+1:]
+		text = rest[hiddenTo+1:]
 	}
 }
 
@@ -326,7 +349,7 @@ func ParseURL(raw string) (*url.URL, error) {
 		problem = "has an @ after its host" // the host may be a user's name, and the path the remainder of a password
 	}
 	scheme, _, _ := strings.Cut(raw, ":")
-	if !urlStart.MatchString(scheme+"://") || strings.ContainsAny(scheme, "@ \t\n\"/") {
+	if start := scheme + "://"; urlStart.FindString(start) != start {
 		scheme = "xxxxx"
 	}
 	return nil, &Error{
@@ -335,8 +358,8 @@ func ParseURL(raw string) (*url.URL, error) {
 	}
 }
 
-// secrets returns the secrets in arguments of a command line whose end Redact cannot find in a
-// text, such as a password with blanks or quotes. It returns each one as written and unescaped.
+// secrets returns those secrets of a command line that Redact cannot delimit in a text, such as a password with blanks
+// or quotes. It returns each one as written and unescaped.
 func secrets(args []string) (all []string) {
 	add := func(secret string) {
 		plain, err := url.PathUnescape(secret)
@@ -453,8 +476,8 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// NotOffered returns the error of a known name that some or all do not offer, with the exit status
-// Usage.
+// NotOffered returns the error of a name that Barograph knows but that the engines in by do not offer, with the exit
+// status Usage. offered are the names that they offer.
 func NotOffered[T ~string](setting string, name T, offered []T, by string) *Status {
 	e := Unknown(setting, string(name), offered)
 	e.Problem = "is not offered by " + by

@@ -100,10 +100,12 @@ func TestExitStatuses(t *testing.T) {
 // An error of the operating system without a cure gets one; another error does not.
 func TestTextAddsCures(t *testing.T) {
 	for err, want := range map[error]string{
-		&fs.PathError{Op: "mkdir", Path: "a/b", Err: syscall.ENOTDIR}:                    "mkdir a/b: not a directory; a part of this path is a file: name a folder",
-		&fs.PathError{Op: "open", Path: "a", Err: syscall.EACCES}:                        "open a: permission denied; change its permissions, or name another place",
-		&Error{File: "a", Err: &fs.PathError{Path: "a", Err: syscall.EACCES}, Cure: "x"}: "a: permission denied; x",
-		&fs.PathError{Op: "open", Path: "a", Err: syscall.EIO}:                           "open a: input/output error",
+		&fs.PathError{Op: "mkdir", Path: "a/b", Err: syscall.ENOTDIR}:                                              "mkdir a/b: not a directory; a part of this path is a file: name a folder",
+		&fs.PathError{Op: "open", Path: "a", Err: syscall.EACCES}:                                                  "open a: permission denied; change its permissions, or name another place",
+		&Error{File: "a", Err: &fs.PathError{Path: "a", Err: syscall.EACCES}, Cure: "x"}:                           "a: permission denied; x",
+		&fs.PathError{Op: "open", Path: "a", Err: syscall.EIO}:                                                     "open a: input/output error",
+		&Error{File: "x", Err: &Error{Problem: "cannot be written", Err: syscall.ENOSPC, Cure: "free some space"}}: "x cannot be written: no space left on device; free some space",
+		errors.Join(&Error{Problem: "y"}, &Error{Problem: "z", Err: syscall.EROFS, Cure: "mount it"}):              "y\nz: read-only file system; mount it",
 	} {
 		if got := Text(err); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -124,6 +126,10 @@ func TestTextPrintsOneCauseOnce(t *testing.T) {
 		{
 			errors.Join(&fs.PathError{Op: "write", Path: "a", Err: syscall.ENOSPC}, fmt.Errorf("log: %w", &fs.PathError{Op: "write", Path: "b", Err: syscall.ENOSPC}), errors.New("x")),
 			"write a: no space left on device\nx; free space on that disk, or name another place",
+		},
+		{
+			errors.Join(&fs.PathError{Op: "open", Path: "b", Err: syscall.EROFS}, &fs.PathError{Op: "write", Path: "a", Err: syscall.ENOSPC}),
+			"open b: read-only file system\nwrite a: no space left on device; free space on that disk, or name another place",
 		},
 		{errors.Join(lost("a:1"), lost("b:1")), "engine is unreachable: a:1\nengine is unreachable: b:1"},
 	} {

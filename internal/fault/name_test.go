@@ -30,7 +30,7 @@ func TestNames(t *testing.T) {
 	} {
 		var b bytes.Buffer
 		fmt.Fprintln(Redacting(&b), Text(err))
-		if got := b.String(); strings.Contains(got, "\nforged") || strings.Contains(got, "\x1b") || !strings.Contains(got, `a\nforged`) && !strings.Contains(got, "a\\nforged") {
+		if got := b.String(); strings.Contains(got, "\nforged") || strings.Contains(got, "\x1b") || !strings.Contains(got, `a\nforged`) {
 			t.Errorf("%q is printed", got)
 		}
 	}

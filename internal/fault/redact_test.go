@@ -15,14 +15,14 @@ func TestRedact(t *testing.T) {
 		`{"net":{"certificateKeyFilePassword":"MA\"RK"}}`, "--setting=requirepass=MARK", "db.passwd=MARK", "oracle:x?sid=x%3A%2F%2Fme%3AMARK%40host", `primary_conninfo = 'host=x password=MARK'`, "kill:MARK@host",
 		"postgres://me:MA RK@host/db", "cannot open mariadb://me:MA\tRK@host:3306/db: refused", `parse "mongodb://me:MA\"RK@h": invalid`, `couchbase://me:MA"RK@h`, "a=postgres://me:MA RK@h b=x://h/y",
 	} {
-		if got := Redact(text); strings.Contains(got, "MARK") || strings.Contains(got, "RK") || !strings.Contains(got, hidden) {
+		if got := Redact(text); strings.Contains(got, "RK") || !strings.Contains(got, hidden) {
 			t.Errorf("Redact(%q) = %q", text, got)
 		}
 	}
 	for _, text := range []string{
 		"duckdb:a b@c.db", "postgres://host:5432/db?sslmode=disable", "tlsCertificateKeyFile=/etc/key.pem", "a.vsdb:12: no lead; x@y",
 		"12:30:45 level=ERROR msg=gone", "SELECT a FROM t WHERE b = 'x' AND key = 3", "the password: is wrong", "no user me@host",
-		"slow:node2:5ms@20s", "--fault=slow:5ms@1s,fast@2s,power-off:2@3s", "kill:node2@20s", "bandwidth:node2:0.5gbit@1.5s", "--fault=bandwidth:10mbit@1s,full-bandwidth@2s,delay:5ms@3s,no-delay:2@4s", "--fault=kill:node2@20s,restart@40s", `"kill:2@1.5s,restart:node2@3s,stop:1@500ms,resume@4s"`,
+		"slow:node2:5ms@20s", "--fault=slow:5ms@1s,fast@2s,power-off:2@3s", "kill:node2@20s", "--fault=kill:node2@1m0s,restart:node2@1m20s", "slow:node1:500µs@20s,fast@1h0m0s", "slow:1.5ms@1m0.5s", "bandwidth:node2:0.5gbit@1.5s", "--fault=bandwidth:10mbit@1s,full-bandwidth@2s,delay:5ms@3s,no-delay:2@4s", "--fault=kill:node2@20s,restart@40s", `"kill:2@1.5s,restart:node2@3s,stop:1@500ms,resume@4s"`,
 	} {
 		if got := Redact(text); got != text {
 			t.Errorf("Redact(%q) = %q", text, got)
@@ -53,7 +53,7 @@ func TestSecretsOfACommandLine(t *testing.T) {
 }
 
 func TestParseURL(t *testing.T) {
-	for _, raw := range []string{"postgres://me:MA RK@h/db", "postgres://me:12/MA RK@h/db", "x://me:12#MARK@h", "x://me:12?MARK@h", "x://me:MA\"RK@h", "x://me:%zzMARK@h", "me MARK:x\t@h", "MA RK://\x00"} {
+	for _, raw := range []string{"postgres://me:MA RK@h/db", "postgres://me:12/MA RK@h/db", "x://me:12#MARK@h", "x://me:12?MARK@h", "x://me:MA\"RK@h", "x://me:%zzMARK@h", "me MARK:x\t@h", "MARK%zz", "MA RK://\x00"} {
 		if u, err := ParseURL(raw); err == nil || strings.Contains(err.Error(), "MA") || strings.Contains(err.Error(), "RK") {
 			t.Errorf("ParseURL(%q) = %v, %v", raw, u, err)
 		}

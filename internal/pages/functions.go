@@ -38,6 +38,12 @@ func (p *page) functions() template.FuncMap {
 		"axis":   p.axis,
 		"field":  p.field,
 		"textOf": p.textOf,
+		"valueOn": func(otherPage, name, quantity string, conditions ...string) (number, error) {
+			return p.on(otherPage, func(o *page) (number, error) { return o.value(name, quantity, conditions...) })
+		},
+		"fieldOn": func(otherPage, name, path string) (number, error) {
+			return p.on(otherPage, func(o *page) (number, error) { return o.field(name, path) })
+		},
 		"tryField": func(name, path string) (number, error) {
 			if has, err := p.has(name, path); err != nil || !has {
 				return missing(notMeasured), err
@@ -80,14 +86,15 @@ func (p *page) functions() template.FuncMap {
 			}
 			return report.Bottleneck(f.samples[found[0]]), nil
 		},
-		"failures":    p.failures,
-		"option":      p.option,
-		"projection":  p.projection,
-		"kills":       p.kills,
-		"damage":      p.damage,
-		"failedCalls": p.failedCalls,
-		"section":     p.section,
-		"facts":       p.factsOf,
+		"failures":      p.failures,
+		"option":        p.option,
+		"projection":    p.projection,
+		"projectionLaw": p.projectionLaw,
+		"kills":         p.kills,
+		"damage":        p.damage,
+		"failedCalls":   p.failedCalls,
+		"section":       p.section,
+		"facts":         p.factsOf,
 
 		"days":     p.days,
 		"warnings": p.warnings,

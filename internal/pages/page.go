@@ -85,17 +85,12 @@ func newPage(dir, name string) (p *page, err error) {
 		if err := readJSON(filepath.Join(dir, name+".json"), &p.original); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
-		p.expanded, err = os.MkdirTemp("", "barograph-pages-")
-		if err != nil {
-			return nil, err
+		remove, err2 := p.expandRuns()
+		if err2 != nil {
+			return nil, err2
 		}
-		expanded := p.expanded
-		defer func() { err = errors.Join(err, os.RemoveAll(expanded)) }()
-		runs := filepath.Join(dir, "runs", name)
-		if err := expand(runs, p.expanded); err != nil {
-			return nil, err
-		}
-		if err := readJSON(filepath.Join(runs, keptIndex), &p.index); err != nil {
+		defer func() { err = errors.Join(err, remove()) }()
+		if err := readJSON(filepath.Join(dir, "runs", name, keptIndex), &p.index); err != nil {
 			return nil, err
 		}
 	}
@@ -113,6 +108,30 @@ func newPage(dir, name string) (p *page, err error) {
 	}
 	p.files[name+".md"] = tidy(out.Bytes())
 	return p, nil
+}
+
+// expandRuns expands the kept run folders of the page into a temporary folder, which remove removes.
+func (p *page) expandRuns() (remove func() error, err error) {
+	if p.expanded, err = os.MkdirTemp("", "barograph-pages-"); err != nil {
+		return nil, err
+	}
+	expanded := p.expanded
+	remove = func() error { return os.RemoveAll(expanded) }
+	if err := expand(filepath.Join(p.dir, "runs", p.name), expanded); err != nil {
+		return nil, errors.Join(err, remove())
+	}
+	return remove, nil
+}
+
+// on reads a number from the kept run folders of another page.
+func (p *page) on(name string, read func(other *page) (number, error)) (n number, err error) {
+	other := &page{dir: p.dir, name: name, folders: map[string]*folder{}}
+	remove, err := other.expandRuns()
+	if err != nil {
+		return n, err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	return read(other)
 }
 
 // finding is what a page contributes to the landing page.

@@ -394,6 +394,13 @@ func TestFunctions(t *testing.T) {
 			t.Errorf("%v has the projection %v", conditions, n)
 		}
 	}
+	for flavour, want := range map[string]string{"keys": "power", "metviewer-sql": "line"} {
+		design := map[string]string{"keys": "document", "metviewer-sql": "normalized"}[flavour]
+		law, err := p.projectionLaw("growth", "engine=sqlite", "design="+design, "flavour="+flavour, "case=dieoff_sal1l2_hgt")
+		if err != nil || law != want {
+			t.Errorf("law of %s: %q, %v", flavour, law, err)
+		}
+	}
 	for x, want := range map[float64]bool{size.Low: true, size.High: true, size.Low * 0.99: false, size.High * 1.01: false} {
 		if got, err := within(size, x); err != nil || got != want {
 			t.Errorf("within %+v %v: %v, %v", size, x, got, err)
@@ -404,7 +411,7 @@ func TestFunctions(t *testing.T) {
 		t.Fatal(err)
 	}
 	kills, err := c.kills("fault3", "missing")
-	if err != nil || strings.Count(kills, "\n") != 4 || !strings.Contains(kills, "| cassandra, 3 | the load |") || !strings.Contains(kills, "correct results | 0 | 0 |") {
+	if err != nil || strings.Count(kills, "\n") != 4 || !strings.Contains(kills, "| cassandra, document, 3 | the load |") || !strings.Contains(kills, "correct results since the kill | 0 | 0 |") {
 		t.Errorf("%s%v", kills, err)
 	}
 	if lost, err := c.damage("fault3", "missing"); err != nil || lost.Value != 0 {
@@ -453,6 +460,29 @@ func TestFunctions(t *testing.T) {
 	}
 	if text, err := p.answer("growth", "no such words"); err == nil {
 		t.Errorf("an answer without the words: %q", text)
+	}
+}
+
+// TestOtherPage: a page reads the run folders of another one, and a number that is not there is an error.
+func TestOtherPage(t *testing.T) {
+	functions := (&page{dir: committed, name: "cluster"}).functions()
+	valueOn := functions["valueOn"].(func(otherPage, name, quantity string, conditions ...string) (number, error))
+	fieldOn := functions["fieldOn"].(func(otherPage, name, path string) (number, error))
+	last, err := valueOn("met-2020", "growth/days-128", "total_ns",
+		"engine=duckdb", "design=document", "flavour=keys", "case=dieoff_sal1l2_hgt")
+	first, err2 := valueOn("met-2020", "growth/days-1", "total_ns",
+		"engine=duckdb", "design=document", "flavour=keys", "case=dieoff_sal1l2_hgt")
+	if errors.Join(err, err2) != nil || first.N != 7 || last.Value <= first.Value {
+		t.Errorf("%+v, %+v, %v, %v", first, last, err, err2)
+	}
+	if n, err := fieldOn("met-2020", "day", "data.files"); err != nil || n.Value != 30 {
+		t.Errorf("%v files, %v", n, err)
+	}
+	if n, err := fieldOn("met-2020", "none", "data.files"); err == nil {
+		t.Errorf("a folder that does not exist: %v", n)
+	}
+	if n, err := valueOn("none", "day", "total_ns"); err == nil {
+		t.Errorf("a page that does not exist: %v", n)
 	}
 }
 

@@ -83,11 +83,25 @@ func (p *page) option(name, flag string) (string, error) {
 // projection is what a growth study stored about its largest size before it measured this size. The conditions name
 // engine, design, flavour and case. Without flavour and case it is a size on disk in MB, else a time in ms.
 func (p *page) projection(name string, conditions ...string) (number, error) {
+	q, err := p.storedProjection(name, conditions)
+	return number{Estimate: q.Projected}, err
+}
+
+// projectionLaw is the law of a projection, which fitted the smaller sizes better than the other one.
+func (p *page) projectionLaw(name string, conditions ...string) (string, error) {
+	q, err := p.storedProjection(name, conditions)
+	if q.Law == "linear" {
+		return "line", err
+	}
+	return q.Law, err
+}
+
+func (p *page) storedProjection(name string, conditions []string) (q report.Projection, err error) {
 	var stored struct {
 		Projections []report.Projection `json:"projections"`
 	}
 	if err := readJSON(filepath.Join(p.expanded, name, "growth.json"), &stored); err != nil {
-		return number{}, err
+		return q, err
 	}
 	want := report.Projection{}
 	for _, c := range conditions {
@@ -102,15 +116,15 @@ func (p *page) projection(name string, conditions ...string) (number, error) {
 		case "case":
 			want.Case = value
 		default:
-			return number{}, fmt.Errorf("a projection has no %s", axis)
+			return q, fmt.Errorf("a projection has no %s", axis)
 		}
 	}
 	for _, q := range stored.Projections {
 		if q.CellKey == want.CellKey {
-			return number{Estimate: q.Projected}, nil
+			return q, nil
 		}
 	}
-	return number{}, fmt.Errorf("%s/growth.json has no projection of %v", name, conditions)
+	return q, fmt.Errorf("%s/growth.json has no projection of %v", name, conditions)
 }
 
 // warnings are the warnings of run folders, each once, without those of cases that have no rows.
@@ -216,19 +230,19 @@ func (p *page) kills(names ...string) (string, error) {
 		return "", err
 	}
 	var out strings.Builder
-	out.WriteString("| engine, nodes | node killed during | until the node was back | lost or wrong | failed calls | " +
+	out.WriteString("| engine, design, nodes | node killed during | until the node was back | lost or wrong | failed calls | " +
 		"longest time without a success, s | node back after, s |\n" +
 		"|---|---|---|---:|---:|---:|---:|\n")
 	for _, s := range all {
 		k, m := s.Kill, s.Measured()
-		during, untilBack := "the load", run.FormatCount(k.Acknowledged)+" records acknowledged"
+		during, untilBack := "the load", run.FormatCount(k.Acknowledged)+" records acknowledged since the load began"
 		lostOrWrong := k.Acknowledged - k.Found
 		if s.Cell.Value("during") == run.DuringQuestions {
-			during, untilBack = "the questions", run.CountOf(k.CorrectWhileDown, "correct result")
+			during, untilBack = "the questions", run.CountOf(k.CorrectWhileDown, "correct result")+" since the kill"
 			lostOrWrong = int64(k.Wrong)
 		}
-		fmt.Fprintf(&out, "| %s, %d | %s | %s | %d | %d | %s | %s |\n",
-			s.Cell.Engine, k.Nodes, during, untilBack, lostOrWrong, k.Errors,
+		fmt.Fprintf(&out, "| %s, %s, %d | %s | %s | %d | %d | %s | %s |\n",
+			s.Cell.Engine, s.Cell.Value("design"), k.Nodes, during, untilBack, lostOrWrong, k.Errors,
 			plot.Digits(m.LongestGap.Seconds(), 3), plot.Digits(m.Total.Seconds(), 3))
 	}
 	return out.String(), nil

@@ -161,9 +161,9 @@ const (
 // within each point shows, and deviations from the model, which a bootstrap among the
 // points with the same limit shows. Each interval has the lower of both low ends and the higher of both high ends.
 //
-// If the points do not separate DiskShare from Work, because disks may limit all of them,
-// Work is the counted processor time. If no time was counted, or if cores may limit
-// all points, FitModel returns an error.
+// Work is the counted processor time if the points do not separate DiskShare from Work, because disks may limit all of
+// them, or if the times need more than the counted work: then cores that were idle did not limit a point, whatever the
+// reason is that it was slow. If no time was counted, or if cores may limit all points, FitModel returns an error.
 func FitModel(points []Point, seed uint64) (*Model, error) {
 	m := &Model{ScanModel: run.ScanModel{Phase: run.Cold}, Seed: seed}
 	xs, err := m.read(points)
@@ -225,7 +225,8 @@ func (m *Model) fit(xs []terms) (fit, error) {
 	if len(xs) >= minPoints {
 		best := fitParameters(xs, 0)
 		err := checkSeparable(best, xs)
-		if err == nil || counted == 0 {
+		coresLimit := best.parameters[1]*measure.BusyShare <= counted // cores that limit a scan are busy
+		if counted == 0 || err == nil && coresLimit {
 			return best, err
 		}
 	}

@@ -1,0 +1,25 @@
+package scan
+
+import "testing"
+
+// TestIdleCoresDoNotLimit: a scan stops to become faster with more disks, but its cores are idle. The times alone would make
+// them the limit; the counted processor time contradicts it.
+func TestIdleCoresDoNotLimit(t *testing.T) {
+	const counted, fitted = 3, 12 // core seconds a GB
+	points := measured(sweepOf(120, 8, 5e9), parameters{1, fitted, 0.2}, 0.01, 5, 1)
+	for _, x := range []struct {
+		work    float64
+		counted bool
+	}{{counted, true}, {0.95 * fitted, false}} {
+		for i := range points {
+			points[i].CPU = []float64{x.work * float64(points[i].Bytes) / 1e9}
+		}
+		m, err := FitModel(points, 1)
+		if !x.counted && err != nil {
+			t.Fatal(err)
+		}
+		if x.counted && err == nil && (!m.WorkMeasured || m.Work.Value != counted) || !x.counted && m.WorkMeasured {
+			t.Errorf("%g counted: work %+v, measured %v", x.work, m.Work, m.WorkMeasured)
+		}
+	}
+}
