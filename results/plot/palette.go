@@ -109,7 +109,7 @@ func mark(i int) draw.GlyphDrawer {
 	return []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}}[i%6]
 }
 
-// ColorOf returns the color of the only name in a picture, as #rrggbb.
+// ColorOf returns the color that a name has if no other name of the picture has it already, as #rrggbb.
 func ColorOf(name string) string {
 	i, _ := hueOf(name)
 	c := paletteColor(i)
