@@ -63,13 +63,19 @@ func (a *openArchive) subset(ctx context.Context, table string) (string, bool, e
 
 // Size adds up the segments of this design's tables in all subsets, with their indexes and LOBs.
 func (a *openArchive) Size(ctx context.Context) (int64, error) {
-	tables := "table_name LIKE '%/doc!_%' ESCAPE '!'"
-	if a.Design == design.Normalized {
-		tables = "table_name LIKE '%/line!_data!_%' ESCAPE '!' OR table_name LIKE '%/stat!_header' ESCAPE '!' OR table_name LIKE '%/data!_file' ESCAPE '!'"
-	}
-	tables = "(" + tables + " OR table_name LIKE '%/barograph!_" + string(a.Design) + "!_%' ESCAPE '!')"
+	tables := "REGEXP_LIKE(table_name, '" + tablePattern(a.Design) + "')"
 	return sqlengine.QueryNumber(ctx, a.Pool, "SELECT SUM(bytes) FROM user_segments WHERE segment_name IN (SELECT table_name FROM user_tables WHERE "+tables+
 		" UNION ALL SELECT index_name FROM user_indexes WHERE "+tables+" UNION ALL SELECT segment_name FROM user_lobs WHERE "+tables+")")
+}
+
+// tablePattern is a regular expression for the names of a design's tables. A name ends in /table; the subset before it may
+// contain any text.
+func tablePattern(n design.Name) string {
+	tables := "doc_[^/]*"
+	if n == design.Normalized {
+		tables = "line_data_[^/]*|stat_header|data_file"
+	}
+	return "/(" + tables + "|barograph_" + string(n) + "_[^/]*)$"
 }
 
 // querier is a Querier of the driver's types.
@@ -126,8 +132,10 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 
 func explain(ctx context.Context, c querier, q *archive.Query) (archive.Plan, error) {
 	question := q.Text
-	if len(q.Args) > 0 { // EXPLAIN PLAN accepts no parameters; the plan does not depend on the ids
-		question = strings.Replace(question, ":1", "'[]'", 1)
+	// EXPLAIN PLAN accepts no parameters; the plan does not depend on the ids. The parameter is the last :1 with these words,
+	// because the name of the table before it may contain any text.
+	if i := strings.LastIndex(question, keysParameter); len(q.Args) > 0 && i >= 0 {
+		question = question[:i] + strings.Replace(question[i:], ":1", "'[]'", 1)
 	}
 	for _, s := range []string{"DELETE FROM plan_table", "EXPLAIN PLAN FOR " + question} {
 		if err := c.Exec(ctx, s); err != nil {
@@ -154,9 +162,9 @@ type step struct {
 	rows                       int64 // the optimizer's estimate
 }
 
-// accesses reads the steps that reach tables. An index that leads to rows is the child of the step that
-// reads the rows, or in nested loops comes before it. An index that suffices has no such step. The name of
-// an index contains its table.
+// accesses returns one access for each table that the steps read. A step BY INDEX ROWID reads rows, and a step INDEX
+// finds them; accesses joins the two. The INDEX is usually the next step, but in nested loops it comes first. An INDEX
+// without a step BY INDEX ROWID gives all values itself. The name of an index begins with the name of its table.
 func accesses(subset string, steps []step) []archive.Access {
 	prefix := objectName(subset, "")
 	var out []archive.Access
