@@ -39,7 +39,7 @@ func paletteColor(i int) color.NRGBA {
 	if base == black {
 		return mix(base, white, [shades]float64{0, 0.2, 0.5, 0.35, 0.6, 0.85, 0.7}[shade])
 	}
-	return mix(mix(base, black, [shades]float64{0, 0.45, 0, 0, 0.2, 0, 0.65}[shade]), white, [shades]float64{0, 0, 0.5, 0.3, 0, 0.15, 0}[shade])
+	return mix(mix(base, black, [shades]float64{0, 0.45, 0, 0, 0.2, 0, 0.65}[shade]), white, [shades]float64{0, 0, 0.5, 0.3, 0, 0.4, 0}[shade])
 }
 
 // engineHues returns the index of each engine's color.
