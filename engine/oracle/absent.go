@@ -11,7 +11,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// notRun replaces the list of code that was not run against a server.
+// notRun is Driver.Untested in builds without the tag oracle. With the tag, oracle.go lists the untested code.
 const notRun = "this build of Barograph has no Oracle; build one that has it: " + build
 
 const build = "go build -tags oracle ./cmd/barograph"

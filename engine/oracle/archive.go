@@ -64,13 +64,19 @@ func (a *openArchive) subset(ctx context.Context, table string) (string, bool, e
 
 // Size adds up the segments of this design's tables in all subsets, with their indexes and LOBs.
 func (a *openArchive) Size(ctx context.Context) (int64, error) {
-	tables := "table_name LIKE '%/doc!_%' ESCAPE '!'"
-	if a.Design == design.Normalized {
-		tables = "table_name LIKE '%/line!_data!_%' ESCAPE '!' OR table_name LIKE '%/stat!_header' ESCAPE '!' OR table_name LIKE '%/data!_file' ESCAPE '!'"
-	}
-	tables = "(" + tables + " OR table_name LIKE '%/barograph!_" + string(a.Design) + "!_%' ESCAPE '!')"
+	tables := "REGEXP_LIKE(table_name, '" + tablePattern(a.Design) + "')"
 	return sqlengine.QueryNumber(ctx, a.Pool, "SELECT SUM(bytes) FROM user_segments WHERE segment_name IN (SELECT table_name FROM user_tables WHERE "+tables+
 		" UNION ALL SELECT index_name FROM user_indexes WHERE "+tables+" UNION ALL SELECT segment_name FROM user_lobs WHERE "+tables+")")
+}
+
+// tablePattern is a regular expression for the names of a design's tables. A name ends in /table; the subset before it may
+// contain any text.
+func tablePattern(n design.Name) string {
+	tables := "doc_[^/]*"
+	if n == design.Normalized {
+		tables = "line_data_[^/]*|stat_header|data_file"
+	}
+	return "/(" + tables + "|barograph_" + string(n) + "_[^/]*)$"
 }
 
 // querier is a Querier of the driver's types.
@@ -165,9 +171,9 @@ type step struct {
 	rows                       int64 // the optimizer's estimate
 }
 
-// accesses reads the steps that reach tables. An index that leads to rows is the child of the step that
-// reads the rows, or in nested loops comes before it. An index that suffices has no such step. The name of
-// an index contains its table.
+// accesses returns one access for each table that the steps read. A step BY INDEX ROWID reads rows, and a step INDEX
+// finds them; accesses joins the two. The INDEX is usually the next step, but in nested loops it comes first. An INDEX
+// without a step BY INDEX ROWID gives all values itself. The name of an index begins with the name of its table.
 func accesses(subset string, steps []step) []archive.Access {
 	prefix := objectName(subset, "")
 	var out []archive.Access

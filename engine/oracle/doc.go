@@ -2,8 +2,9 @@
 // which is written in Go.
 //
 // It has not run against a server, because none was available. docs/decisions/0013-how-engines-store.md describes
-// the tests instead: golden files of every statement, and the conformance suite over a stand-in
-// (standin_test.go) that has Oracle's empty texts, its arrays and its implicit commits, but neither its SQL nor its protocol.
+// the tests instead: golden files of every statement, and the conformance suite over a stand-in (standin_test.go).
+// The stand-in has Oracle's empty texts and its arrays, and refuses DDL in a transaction. It has neither Oracle's SQL
+// nor its protocol.
 //
 // Tables are in the user's own schema and are named subset/table. Designs:
 //   - normalized: METviewer's stat_header, data_file and line_data_<type>; VARCHAR(n) is VARCHAR2(500 BYTE),

@@ -69,10 +69,9 @@ func openedOver(t *testing.T, n design.Name, log *statementLog) archive.Archive 
 	return a
 }
 
-// TestStatements holds every statement of a life of an archive, in its order,
-// against testdata/<design>.sql: DDL, loading, a merge, catalog, marks, counts,
-// size, dump, a question and its plan. -update rewrites them. The questions of
-// all cases and flavours stand in flavour/testdata/oracle.
+// TestStatements compares all statements of an archive with testdata/<design>.sql, in their order: DDL, loading, a
+// merge, catalog, marks, counts, size, dump, a question and its plan. -update rewrites the files. The questions of all
+// cases and flavours are in testdata/dialect, see TestDialect.
 func TestStatements(t *testing.T) {
 	for _, n := range []design.Name{design.Normalized, design.Document} {
 		t.Run(string(n), func(t *testing.T) {

@@ -152,11 +152,16 @@ func remove(ctx context.Context, q sqlengine.Querier, table string, ids []string
 func (b *bulk) Null(k int)                   { b.Text(k, "") } // an empty text is NULL
 func (b *bulk) Text(k int, s string)         { b.texts[k] = append(b.texts[k], s) }
 func (b *bulk) Integer(k int, v int64)       { b.Text(k, strconv.FormatInt(v, 10)) }
-func (b *bulk) Number(k int, f float64)      { b.Text(k, strconv.FormatFloat(f, 'G', -1, 64)) }
+func (b *bulk) Number(k int, f float64)      { b.Text(k, numberText(f)) }
 func (b *bulk) Time(k int, epoch int64)      { b.Text(k, string(sqlengine.AppendDateTime(nil, epoch))) }
 func (b *bulk) List(k int, values []float64) { b.JSON(k, design.AppendRepeats(nil, values)) }
 func (b *bulk) JSON(k int, entries []byte) {
 	b.blobs[k] = append(b.blobs[k], goora.Blob{Data: slices.Clone(entries), Valid: entries != nil})
+}
+
+// numberText writes a number for TO_BINARY_DOUBLE, whose infinities are INF and -INF.
+func numberText(f float64) string {
+	return strings.TrimPrefix(strconv.FormatFloat(f, 'G', -1, 64), "+")
 }
 
 // send runs the statement for the collected rows.
@@ -220,7 +225,8 @@ const (
 	seriesSuffix = "_series_idx"
 )
 
-// object is a table or an index to create.
+// object is a table or an index to create with the statement text. It exists if a view of the dictionary, such as
+// user_tables, has its name in column.
 type object struct{ view, column, name, text string }
 
 // table returns CREATE TABLE. A text may be NULL, because an empty text is NULL.

@@ -119,7 +119,6 @@ const (
 	noSuchService  = 12514
 	missingRights  = 1031
 	noQuota        = 1950
-	noSuchTable    = 942
 	accountIsShut  = 28000
 	passwordIsOver = 28001
 )
@@ -136,7 +135,11 @@ func code(err error) int {
 func unreachable(err error) error {
 	cure := "start the server or check host, port and service: oracle://user@host:1521/service"
 	switch code(err) {
-	case badLogin, accountIsShut, passwordIsOver:
+	case accountIsShut:
+		cure = "unlock the account: ALTER USER the user ACCOUNT UNLOCK"
+	case passwordIsOver:
+		cure = "give the user a new password: ALTER USER the user IDENTIFIED BY the password"
+	case badLogin:
 		cure = "check user and password: oracle://user:password@host:1521/service"
 	case noSuchService, noSuchSID:
 		cure = "name a service that `lsnrctl status` lists on the server, or an instance by ?sid="

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -28,6 +29,8 @@ import (
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/flavour"
+	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
 )
 
@@ -101,7 +104,7 @@ func TestUnreachable(t *testing.T) {
 	if !errors.Is(err, engine.ErrUnreachable) || strings.Contains(err.Error(), "secret") {
 		t.Errorf("the error is %v; want one that wraps ErrUnreachable and holds no password", err)
 	}
-	for number, word := range map[int]string{badLogin: "password", noSuchService: "lsnrctl", 0: "host"} {
+	for number, word := range map[int]string{badLogin: "password", accountIsShut: "ACCOUNT UNLOCK", passwordIsOver: "IDENTIFIED BY", noSuchService: "lsnrctl", 0: "host"} {
 		var err error = network.NewOracleError(number)
 		if number == 0 {
 			err = errors.New("refused")
@@ -207,13 +210,51 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// Numbers travel as texts: each must come back as the same double.
+// TestNumbersAsTexts: numbers are sent as texts that TO_BINARY_DOUBLE accepts by Oracle's documentation: a number with an
+// exponent, INF or -INF in any case. Each text is the same float64.
 func TestNumbersAsTexts(t *testing.T) {
+	accepted := regexp.MustCompile(`(?i)^-?(\d+(\.\d+)?(E[+-]\d+)?|INF)$`)
 	to := newBulk("t", make([]sqlengine.Column, 1))
 	for i, f := range append(enginetest.AwkwardNumbers(), math.Inf(1), math.Inf(-1)) {
 		to.Number(0, f)
-		if got := double(to.texts[0][i]); got != f {
+		if got := double(to.texts[0][i]); got != f || !accepted.MatchString(to.texts[0][i]) {
 			t.Errorf("%v is sent as %s", f, to.texts[0][i])
+		}
+	}
+}
+
+// TestExplainOfAwkwardSubset: the parameter of the ids is replaced, and the name of the subset is not.
+func TestExplainOfAwkwardSubset(t *testing.T) {
+	for _, subset := range []string{"run:1", "JSON_TABLE(:1 FORMAT JSON"} {
+		log := &statementLog{}
+		a := openedOver(t, design.Document, log)
+		enginetest.StoreMarked(t, a, subset, nil, records("dir/one.stat", "SAL1L2", "GFS", 3))
+		q, err := question.Find("test_1")
+		must(t, err)
+		query, err := a.Phrase(t.Context(), q.InSubset(subset), flavour.Keys)
+		must(t, err)
+		_, err = a.Explain(t.Context(), query)
+		must(t, err)
+		i := slices.IndexFunc(log.lines, func(s string) bool { return strings.HasPrefix(s, "EXPLAIN PLAN FOR ") })
+		if explained := log.lines[i]; !strings.Contains(explained, objectName(subset, "doc_sal1l2")) || !strings.Contains(explained, "JSON_TABLE('[]' FORMAT JSON, '$[*]' COLUMNS (id") {
+			t.Errorf("subset %q: %s", subset, explained)
+		}
+	}
+}
+
+// TestTablesOfDesigns: the size of a design counts its own tables, whatever the name of the subset.
+func TestTablesOfDesigns(t *testing.T) {
+	for _, n := range []design.Name{design.Normalized, design.Document} {
+		pattern := regexp.MustCompile(tablePattern(n))
+		for table, owner := range map[string]design.Name{
+			"stat_header": design.Normalized, "data_file": design.Normalized, "line_data_sal1l2": design.Normalized, "barograph_normalized_catalog": design.Normalized,
+			"doc_sal1l2": design.Document, "barograph_document_marks": design.Document, "other": "",
+		} {
+			for _, subset := range []string{"a", "x/doc_y", "x/stat_header", "x/line_data_ctc", "x/barograph_document_y", "x/barograph_normalized_y"} {
+				if name := objectName(subset, table); pattern.MatchString(name) != (owner == n) {
+					t.Errorf("%s: the table %s is counted: %v", n, name, owner != n)
+				}
+			}
 		}
 	}
 }

@@ -23,12 +23,10 @@ import (
 	"github.com/barograph/barograph/engine"
 )
 
-// standin takes the place of an Oracle server: it puts each statement into the
-// words of SQLite. It has of Oracle what the engine must get along with: an
-// empty text is NULL, numbers come as their digits, times in some zone, arrays
-// carry a statement out for each row, and a list has at most 1,000 members. It
-// refuses DDL within a transaction, which Oracle would commit. It proves
-// nothing of Oracle's SQL, its types or its protocol.
+// standin replaces an Oracle server: it translates each statement to SQLite's SQL. It behaves like Oracle in these
+// respects: an empty text is NULL, numbers are returned as digits, times have some zone, an array of parameters runs
+// the statement for each row, a list has at most 1,000 members. It refuses DDL in a transaction, which Oracle would
+// commit. It proves nothing about Oracle's SQL, types or protocol.
 type standin struct {
 	path string
 	log  *statementLog // nil = none is kept
@@ -140,8 +138,8 @@ func (t standinTx) Rollback() error {
 	return t.tx.Rollback()
 }
 
-// ours are statements that SQLite cannot express: none of them is needed.
-var ours = regexp.MustCompile(`^(ALTER SESSION|BEGIN DBMS_STATS|DELETE FROM plan_table)`)
+// ignored are statements that SQLite does not have and that the tests do not need.
+var ignored = regexp.MustCompile(`^(ALTER SESSION|BEGIN DBMS_STATS|DELETE FROM plan_table)`)
 
 var tableNames = regexp.MustCompile(`"[^"]*/(stat_header|line_data_\w+|doc_\w+)" `)
 
@@ -154,7 +152,7 @@ func (c *standinConn) ExecContext(ctx context.Context, text string, args []drive
 		}
 		return driver.ResultNoRows, nil
 	}
-	if ours.MatchString(text) {
+	if ignored.MatchString(text) {
 		return driver.ResultNoRows, ctx.Err()
 	}
 	if strings.HasPrefix(text, "CREATE") && c.in {

@@ -19,6 +19,7 @@ func plain() *Dialect {
 		DocFrom:  func(subset, table, where string) string { return subset + "." + table + " WHERE " + where },
 		DocField: func(f string) string { return "r." + f },
 		DocEntry: func(c string) string { return "d." + c },
+		DocAnd:   " AND ",
 		DocKeys:  func(keys []string) (string, []any) { return "r.id = ?", []any{keys} },
 
 		BinaryLiteral: Quote,

@@ -12,8 +12,9 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Dialect describes how SQL engines differ. Expressions are passed and returned as text. A nil
-// function means that the engine does not offer the design.
+// Dialect describes how SQL engines differ. Expressions are passed and returned as text. A nil function has the default
+// that its comment names. An engine without the design document needs none of the functions Doc…; one with it needs
+// DocField, DocEntry, DocKeys, DocAnd, and DocFrom or DocTable.
 type Dialect struct {
 	Name string
 
@@ -25,8 +26,8 @@ type Dialect struct {
 	List    [2]string                     // brackets of a list of values
 	Select  func(columns []string) string // SELECT and the columns that it returns
 
-	// SortKey is the expression by which a text is sorted in the designs normalized and document; nil
-	// = Bytewise in normalized, or the text itself.
+	// SortKey returns the expression for ORDER BY of a text in the designs normalized and document. It has precedence over
+	// Bytewise. nil = Bytewise in normalized, the text itself in document.
 	SortKey func(expr string) string
 
 	EmptyIsNull bool                     // an empty text is NULL: the condition is IS NULL, and it sorts first by NullsFirst
@@ -46,13 +47,14 @@ type Dialect struct {
 	Real            func(expr string) string // a number as a float64; nil = a cast to DOUBLE
 	Hour            func(expr string) string // fcst_valid_beg … → hour of the day, as METviewer's HOUR(); nil = from Epoch
 
-	// These functions are for engines whose columns of METviewer's tables do not contain the values
-	// of the records, or do not compare bytewise. Nil = they do.
+	// An engine needs these functions if a column of METviewer's tables does not contain the value of the record, or if texts
+	// do not compare bytewise. Nil = the column itself, and the engine's own comparison.
 	HeaderField func(f record.Field) string               // expression of a header field, of stat_header h or line table ld
 	LineColumn  func(name string) string                  // expression of another column of the line table ld
 	Equal       func(expr string, values []string) string // expr is one of values, bytewise; metviewer-sql uses Binary instead
-	Bytewise    func(expr string) string                  // the expression by which a text is sorted
-	Join        string                                    // the condition that joins h and ld; "" = equal stat_header_id
+	// Bytewise makes a text compare bytewise: in ORDER BY without SortKey, in GROUP BY, and in conditions on the version.
+	Bytewise func(expr string) string
+	Join     string // the condition that joins h and ld; "" = equal stat_header_id
 
 	// Document. A document is a row r; its entries are rows d.
 	DocFrom  func(subset, table, where string) string // FROM clause: documents that satisfy where, unnested

@@ -78,16 +78,9 @@ func (p *builder) orderColumns() []question.Column {
 	if p.isSubquery {
 		return nil
 	}
-	cols := slices.Clone(p.q.Order)
-	for _, c := range p.q.TieBreakers() {
-		switch {
-		case c.Role == question.HeaderField && !p.facts.Varies[c.Field]:
-		case c.Role >= question.ValidEnd && p.facts.Plain:
-		default:
-			cols = append(cols, c)
-		}
-	}
-	return cols
+	return append(slices.Clone(p.q.Order), lists.Filter(p.q.TieBreakers(), func(c question.Column) bool {
+		return (c.Role != question.HeaderField || p.facts.Varies[c.Field]) && (c.Role < question.ValidEnd || !p.facts.Plain)
+	})...)
 }
 
 // conditions joins conditions; "1 = 1", which is always true, if there are none.
@@ -319,9 +312,8 @@ func (p *builder) document() (Query, error) {
 			where = []string{"1 = 0"}
 			break
 		}
-		var cond string
-		cond, out.Args = p.d.DocKeys(out.Keys)
-		where = []string{cond}
+		where = []string{""}
+		where[0], out.Args = p.d.DocKeys(out.Keys)
 	case ISOList, ISORange, EpochList, EpochRange:
 		where = p.headerConditions(func(f record.Field) string { return p.d.DocField(f.String()) }, p.quote, p.d.DocEqual)
 		literal := func(v int64) string { return p.quote(iso(v)) }
@@ -367,15 +359,10 @@ func (p *builder) fromDocuments(where string) (from string, leadsSelected bool) 
 // members returns the columns that a question needs from a document's entries.
 func (p *builder) members() []question.Column {
 	lead := question.Column{Name: "fcst_lead", Role: question.Lead, Kind: question.Duration}
-	out := []question.Column{lead} // always: fcst_init_beg is derived from it
-	for _, c := range append(p.orderColumns(), p.q.Columns...) {
-		switch c.Role {
-		case question.HeaderField, question.ValidBeg, question.InitBeg, question.Lead:
-		default:
-			out = append(out, c)
-		}
-	}
-	return out
+	others := lists.Filter(append(p.orderColumns(), p.q.Columns...), func(c question.Column) bool {
+		return !slices.Contains([]question.Role{question.HeaderField, question.ValidBeg, question.InitBeg, question.Lead}, c.Role)
+	})
+	return append([]question.Column{lead}, others...) // the lead always: fcst_init_beg is derived from it
 }
 
 // docColumn is the expression of a column in the document design. Times are returned as epochs;
@@ -400,8 +387,8 @@ func (p *builder) docColumn(c question.Column) string {
 	return p.d.DocEntry(c.StoredName())
 }
 
-// sortExpression returns the expressions to sort columns by. columns are the expressions by which they are
-// selected, and text is the default expression to sort a text by.
+// sortExpression returns the expressions for ORDER BY. columns are the expressions by which the columns are selected. If
+// the dialect has no SortKey, text converts the expression of a text; nil = not at all.
 func (p *builder) sortExpression(columns func(question.Column) string, text func(string) string) func(question.Column) string {
 	if p.d.SortKey != nil {
 		text = p.d.SortKey

@@ -3,6 +3,7 @@ package plot
 import (
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -49,7 +50,9 @@ func (m Cells) Draw() ([]byte, error) {
 		names, marks = append(names, clean(r.Label)), marks || r.Marks != nil
 	}
 	var legend []entry
-	if marks {
+	switch {
+	case values.empty():
+	case marks:
 		for _, k := range []struct {
 			mark Mark
 			name string
@@ -57,16 +60,13 @@ func (m Cells) Draw() ([]byte, error) {
 			shape, clr := k.mark.glyph()
 			legend = append(legend, entry{name: k.name, clr: clr, mark: shape})
 		}
-	} else {
+	default:
 		for _, part := range []float64{0, 0.25, 0.5, 0.75, 1} {
 			v := values.lo + part*(values.hi-values.lo)
 			legend = append(legend, entry{name: number(v), clr: m.valueColor(values, v)})
 		}
 	}
-	if values.empty() {
-		legend = nil
-	}
-	s, err := m.layout(900, legend)
+	s, err := m.layout(900, slices.CompactFunc(legend, func(a, b entry) bool { return a.name == b.name }))
 	if err != nil {
 		return nil, err
 	}

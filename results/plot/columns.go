@@ -83,9 +83,6 @@ func (g Columns) Draw() ([]byte, error) {
 	if left.empty() && !notes {
 		return s.noData()
 	}
-	if left.empty() {
-		left = span{0, 1}
-	}
 	g.logLeft = g.Step == 0 && left.ratioExceeds(logRatio)
 	logRight := right.ratioExceeds(logRatio) || g.Step > 0 && right.ratioExceeds(4)
 	f := s.open(height, least)
@@ -136,25 +133,25 @@ func (g Columns) Plot(c draw.Canvas, p *gplot.Plot) {
 	g.right.draw(c)
 }
 
-// series draws intervals as an area, and shades those that stalled.
+// series draws intervals as an area, with a gap where there is no value, and shades those that stalled.
 func (g Columns) series(c draw.Canvas, x, y func(float64) vg.Length, group Group, clr color.NRGBA) {
-	var top []vg.Point
 	var mids []vg.Length
 	var line []float64
+	start := func(i int) vg.Length { return x(float64(i) * g.Step) }
 	for i, b := range group.Bars {
-		from, to, v := x(float64(i)*g.Step), x(float64(i+1)*g.Step), b.V
 		if b.Stalled {
-			fillRect(c, stallColor(), from, c.Min.Y, to, c.Max.Y)
+			fillRect(c, stallColor(), start(i), c.Min.Y, start(i+1), c.Max.Y)
 		}
-		if !isDrawable(v) {
-			v = 0
-		}
-		top = append(top, vg.Point{X: from, Y: y(v)}, vg.Point{X: to, Y: y(v)})
-		mids, line = append(mids, (from+to)/2), append(line, b.Line)
+		mids, line = append(mids, (start(i)+start(i+1))/2), append(line, b.Line)
 	}
-	area := append([]vg.Point{{X: c.Min.X, Y: c.Min.Y}}, top...)
-	c.FillPolygon(fade(clr, 0.38), append(area, vg.Point{X: top[len(top)-1].X, Y: c.Min.Y}))
-	c.StrokeLines(draw.LineStyle{Color: clr, Width: 1.3}, top)
+	for _, r := range ranges(len(group.Bars), func(i int) bool { return isDrawable(group.Bars[i].V) }) {
+		top := []vg.Point{{X: start(r[0]), Y: c.Min.Y}}
+		for i := r[0]; i < r[1]; i++ {
+			top = append(top, vg.Point{X: start(i), Y: y(group.Bars[i].V)}, vg.Point{X: start(i + 1), Y: y(group.Bars[i].V)})
+		}
+		c.FillPolygon(fade(clr, 0.38), append(top, vg.Point{X: start(r[1]), Y: c.Min.Y}))
+		c.StrokeLines(draw.LineStyle{Color: clr, Width: 1.3}, top[1:])
+	}
 	g.right.line(c, mids, line, (c.Max.X-c.Min.X)/vg.Length(len(mids)) > 16)
 }
 
@@ -229,9 +226,6 @@ type rightAxis struct {
 
 // newRightAxis creates a scale over values: logarithmic, or from zero.
 func newRightAxis(s span, label string, log bool, ticks int) rightAxis {
-	if s.empty() {
-		s, log = span{0, 1}, false
-	}
 	r := rightAxis{label: clean(label), log: log}
 	r.axis.Scale = gplot.LinearScale{}
 	scale(&r.axis, s, log, ticks)
@@ -253,9 +247,6 @@ func (r *rightAxis) shows(v float64) bool { return onScale(v, r.log) }
 
 // y is the vertical position of a value on the axis, next to the canvas of the data.
 func (r *rightAxis) y(c draw.Canvas, v float64) vg.Length {
-	if !r.shows(v) {
-		return c.Min.Y
-	}
 	return c.Y(r.axis.Norm(v))
 }
 

@@ -28,8 +28,8 @@ func (c *linesDrawing) maxCount() float64 {
 }
 
 // drawCounts draws the number of records behind each value on an axis from 0: at the top of the
-// data, or on the right for Levels. A hole in the data is also a hole here.
-func (c *linesDrawing) drawCounts(dc draw.Canvas, at func(v float64) vg.Length) {
+// data, or on the right for Levels. A hole in the data is also a hole here, and so is a coordinate outside the axis.
+func (c *linesDrawing) drawCounts(dc draw.Canvas, x, y func(v float64) vg.Length) {
 	most := c.maxCount()
 	if most == 0 {
 		return
@@ -37,26 +37,24 @@ func (c *linesDrawing) drawCounts(dc draw.Canvas, at func(v float64) vg.Length) 
 	k := newInk(tickSize, xfont.WeightNormal, gray(0x44))
 	style := draw.LineStyle{Color: gray(0x88), Width: 0.8}
 	from := dc.Max.Y + countGap
-	place := func(v, n float64) vg.Point { return vg.Point{X: at(v), Y: from + countSize*vg.Length(n/most)} }
+	place := func(v, n float64) vg.Point { return vg.Point{X: x(v), Y: from + countSize*vg.Length(n/most)} }
 	if c.Coordinate == Levels {
 		if from = dc.Max.X + countGap; !c.rightSpan.empty() {
 			from += c.right.room()
 		}
-		place = func(v, n float64) vg.Point { return vg.Point{X: from + countSize*vg.Length(n/most), Y: at(v)} }
+		place = func(v, n float64) vg.Point { return vg.Point{X: from + countSize*vg.Length(n/most), Y: y(v)} }
 	}
 	for _, n := range []float64{0, most} {
 		a, b := place(c.at.lo, n), place(c.at.hi, n)
-		if a.X, b.X = dc.Min.X, dc.Max.X; c.Coordinate == Levels {
-			a, b = vg.Point{X: place(c.at.lo, n).X, Y: dc.Min.Y}, vg.Point{X: place(c.at.lo, n).X, Y: dc.Max.Y}
-		}
-		dc.StrokeLine2(style, a.X, a.Y, b.X, b.Y)
+		dc.StrokeLine2(style, a.X, min(a.Y, b.Y), b.X, max(a.Y, b.Y))
 	}
 	for i, q := range c.Curves {
 		clr := q.color(c.hues[i])
-		for _, r := range ranges(len(q.Count), func(k int) bool { return isDrawable(q.Count[k]) }) {
+		isOnAxis := func(k int) bool { return q.Positions[k] >= c.at.lo && q.Positions[k] <= c.at.hi }
+		for _, r := range ranges(len(q.Count), func(k int) bool { return isDrawable(q.Count[k]) && isOnAxis(k) }) {
 			pts := pointsIn(r, func(k int) vg.Point { return place(q.Positions[k], q.Count[k]) })
 			if len(pts) == 1 {
-				dc.DrawGlyph(draw.GlyphStyle{Color: clr, Radius: 1.8, Shape: draw.CircleGlyph{}}, pts[0])
+				dc.DrawGlyphNoClip(draw.GlyphStyle{Color: clr, Radius: 1.8, Shape: draw.CircleGlyph{}}, pts[0])
 				continue
 			}
 			dc.StrokeLines(draw.LineStyle{Color: clr, Width: 1.2, Dashes: q.dash(c.hues[i])}, pts)

@@ -88,8 +88,9 @@ func (d Dots) Plot(c draw.Canvas, p *gplot.Plot) {
 	}
 }
 
-// label writes the name of a dot at the nearest free position, and returns its rectangle. If none is free, it writes only
-// what it must.
+// label writes a text at the free position nearest to a point, and returns its rectangle. r is the radius of the
+// symbol of the point. If no position is free and must is true, it writes the text to the right of the point, over
+// other elements. If must is false, it writes nothing and returns an empty rectangle.
 func (k ink) label(c draw.Canvas, at vg.Point, r vg.Length, text string, taken []vg.Rectangle, must bool) vg.Rectangle {
 	w, h := k.width(text)*slack, vg.Length(labelSize)
 	place := func(dx, dy vg.Length) vg.Rectangle {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// drawings returns further goldens: the pictures that METviewer also draws, and their looks.
+// drawings returns golden pictures in addition to those of pictures(): the kinds that METviewer also draws, and curves
+// with METviewer's symbols, line types and colors (Curve.Look).
 func drawings() map[string]drawer {
 	return map[string]drawer{
 		"contour":        contour(false),
@@ -122,7 +123,7 @@ func rightAxisPicture() Lines {
 	}
 }
 
-// counts has another number of records behind each value, a gap, and a value between two gaps.
+// counts has curves whose values come from different numbers of records. One curve has a count between two gaps.
 func counts(coordinate Coordinate) Lines {
 	nan := math.NaN()
 	at := []float64{1000, 850, 700, 500, 250, 100}
@@ -244,6 +245,15 @@ func TestSameColor(t *testing.T) {
 	}
 	if !slices.Equal(c.hues, []int{0, 1, 0, 3}) {
 		t.Errorf("hues %v", c.hues)
+	}
+	grouped := linesDrawing{Lines: Lines{Curves: []Curve{
+		{Name: "law", SameColorAs: "mongodb", Group: "mongodb"}, {Name: "x"}, {Name: "mongodb", Group: "mongodb"}, {Name: "mongodb wide", Group: "mongodb"},
+	}}}
+	if _, _, err := grouped.prepare(); err != nil {
+		t.Fatal(err)
+	}
+	if own, _ := hueOf("mongodb"); grouped.hues[0] != own || grouped.hues[2] != own || grouped.hues[3] == own {
+		t.Errorf("hues %v of curves in the color of mongodb", grouped.hues)
 	}
 	var names []string
 	for _, e := range c.legend() {

@@ -8,8 +8,6 @@ import (
 // isolines draws lines of equal values over the cells, at the values of the legend between the
 // minimum and the maximum. at returns the center of a cell. A line stops where a value is missing.
 func (m *Cells) isolines(c draw.Canvas, all span, at func(i, j int) vg.Point) {
-	style := draw.LineStyle{Color: gray(0x11), Width: 1.2}
-	halo := draw.LineStyle{Color: gray(0xFF), Width: 2.4}
 	var lines [][2]vg.Point
 	for _, part := range []float64{0.25, 0.5, 0.75} {
 		level := all.lo + part*(all.hi-all.lo)
@@ -21,7 +19,7 @@ func (m *Cells) isolines(c draw.Canvas, all span, at func(i, j int) vg.Point) {
 			}
 		}
 	}
-	for _, s := range []draw.LineStyle{halo, style} {
+	for _, s := range []draw.LineStyle{{Color: gray(0xFF), Width: 2.4}, {Color: gray(0x11), Width: 1.2}} { // a halo first
 		for _, l := range lines {
 			c.StrokeLine2(s, l[0].X, l[0].Y, l[1].X, l[1].Y)
 		}

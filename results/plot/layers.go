@@ -20,7 +20,7 @@ type Layers struct {
 // Layer is one name; all layers have the same number of values. Its position determines its color.
 type Layer struct {
 	Name  string
-	Value []float64 // no value is less than 0
+	Value []float64 // no value is less than 0; NaN = a gap in all layers
 }
 
 // Draw draws the picture. It fails only for sizes in which nothing is legible.
@@ -38,7 +38,7 @@ func (g Layers) Draw() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n == 0 || top.hi <= 0 {
+	if top.empty() {
 		return s.noData()
 	}
 	f := s.open(180, 110)
@@ -53,10 +53,10 @@ func (g Layers) Draw() ([]byte, error) {
 
 const layerOpacity = 0.75
 
-// sum is the sum of the k-th values of the first layers.
+// sum is the sum of the k-th values of the first layers; not finite if one of these is not.
 func (g Layers) sum(layers, k int) (sum float64) {
 	for _, l := range g.Layers[:layers] {
-		if k < len(l.Value) && isDrawable(l.Value[k]) {
+		if k < len(l.Value) {
 			sum += l.Value[k]
 		}
 	}
@@ -67,15 +67,16 @@ func (g Layers) sum(layers, k int) (sum float64) {
 func (g Layers) Plot(c draw.Canvas, p *gplot.Plot) {
 	x, y := p.Transforms(&c)
 	for i, l := range g.Layers {
-		var above, below []vg.Point
-		for k := range l.Value {
-			from, to, low, high := x(float64(k)*g.Step), x(float64(k+1)*g.Step), y(g.sum(i, k)), y(g.sum(i+1, k))
-			above = append(above, vg.Point{X: from, Y: high}, vg.Point{X: to, Y: high})
-			below = append(below, vg.Point{X: from, Y: low}, vg.Point{X: to, Y: low})
+		for _, r := range ranges(len(l.Value), func(k int) bool { return isDrawable(g.sum(len(g.Layers), k)) }) {
+			var above, below []vg.Point
+			for k := r[0]; k < r[1]; k++ {
+				from, to, low, high := x(float64(k)*g.Step), x(float64(k+1)*g.Step), y(g.sum(i, k)), y(g.sum(i+1, k))
+				above = append(above, vg.Point{X: from, Y: high}, vg.Point{X: to, Y: high})
+				below = append(below, vg.Point{X: from, Y: low}, vg.Point{X: to, Y: low})
+			}
+			slices.Reverse(below)
+			c.FillPolygon(fade(paletteColor(i), layerOpacity), append(above, below...))
 		}
-		slices.Reverse(below)
-		above = append(above, below...)
-		c.FillPolygon(fade(paletteColor(i), layerOpacity), above)
 	}
 	c.StrokeLine2(draw.LineStyle{Color: gray(0x88), Width: 0.8}, c.Min.X, c.Min.Y, c.Max.X, c.Min.Y)
 }

@@ -187,7 +187,8 @@ func TestLayoutInAnySize(t *testing.T) {
 	}
 }
 
-// Values that only differ in their last bit exhausted the memory with ticks.
+// TestLayoutForOneUlp: values that differ only in their last bit give an axis with few ticks. An earlier version
+// computed ticks until the memory was full.
 func TestLayoutForOneUlp(t *testing.T) {
 	svg, err := Lines{Curves: []Curve{{Name: "c", Positions: []float64{0, 12}, Value: []float64{0.0025, math.Nextafter(0.0025, 1)}}}}.Draw()
 	if err != nil {

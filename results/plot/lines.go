@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // Lines shows values over a coordinate, with a curve for each model, region or engine. Examples are
@@ -50,7 +51,8 @@ type Curve struct {
 	Outliers                [][]float64 // the values of Boxes beyond the whiskers, by coordinate; nil = none
 	Count                   []float64   // records behind each value, on a small separate axis if they differ; nil = not known
 	Style                   Style
-	// Labels are written next to the points. A line then joins these in the given order, and intervals are whiskers.
+	// Labels are written next to the points; nil = none. A curve with labels is not sorted: its line joins the points in
+	// the given order. Its intervals are drawn as whiskers instead of a ribbon.
 	Labels []string
 	// Look replaces what Barograph chooses, by METviewer's names and R's values: colors, pch, lty, lwd, type, legend.
 	Look  map[string]string
@@ -80,6 +82,9 @@ func (l *Lines) CurveNamed(name, group string) *Curve {
 
 // Add appends a value at a coordinate.
 func (q *Curve) Add(at float64, v Value) {
+	if !v.hasInterval() {
+		v.Lo, v.Hi = math.NaN(), math.NaN()
+	}
 	q.Positions, q.Value, q.Lo, q.Hi = append(q.Positions, at), append(q.Value, v.V), append(q.Lo, v.Lo), append(q.Hi, v.Hi)
 }
 
@@ -96,7 +101,7 @@ const (
 )
 
 // Reference is a constant value, drawn as a straight line for comparison: 0.6, the anomaly correlation beyond which a
-// forecast is considered useful; 0 for a bias.
+// forecast is considered useful; 0 for a bias. It is omitted outside the axis.
 type Reference struct {
 	Value float64
 	Label string
@@ -110,8 +115,8 @@ type Moment struct {
 	Label string
 }
 
-// Draw draws the picture. It fails if the lists of a curve differ in length, and for sizes in which
-// nothing is legible.
+// Draw draws the picture. It fails if the lists of a curve differ in length, for bars and boxes over Levels or Sizes, and
+// for sizes in which nothing is legible.
 func (l Lines) Draw() ([]byte, error) {
 	c := linesDrawing{Lines: l}
 	at, value, err := c.prepare()
@@ -126,25 +131,23 @@ func (l Lines) Draw() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if value.empty() {
+	if at.empty() {
 		return s.noData()
+	}
+	if value.empty() { // all curves use the right axis
+		value = span{1, 10}
 	}
 	if l.Square {
 		height = s.width - 2*margin
 	}
-	room := vg.Length(0) // for the counts
-	if c.maxCount() > 0 {
-		room = countSize + countGap + 4
+	top, right := vg.Length(0), vg.Length(0) // room for the counts
+	if most := c.maxCount(); most > 0 && l.Coordinate == Levels {
+		right = countSize + countGap + 4
+	} else if most > 0 {
+		top = countSize + countGap + 4
 	}
-	if l.Coordinate != Levels {
-		height, least = height+room, least+room
-	}
-	fig, p := s.open(height, least), newAxes()
-	if l.Coordinate == Levels {
-		fig.body.Max.X -= room
-	} else {
-		fig.body.Max.Y -= room
-	}
+	fig, p := s.open(height+top, least+top), newAxes()
+	fig.body.Max.X, fig.body.Max.Y = fig.body.Max.X-right, fig.body.Max.Y-top
 	if !c.rightSpan.empty() {
 		c.right = newRightAxis(c.rightSpan, l.RightLabel, false, heightTicks(fig.body))
 		fig.body.Max.X -= c.right.room()
@@ -161,10 +164,10 @@ func (l Lines) Draw() ([]byte, error) {
 		scale(values, value, true, ticks)
 		*label = logarithmic(*label)
 	} else {
-		least := value.lo
+		lowest := value.lo
 		if value = value.padded(0.04); l.ValueLimits[0] < l.ValueLimits[1] {
 			value = span{l.ValueLimits[0], l.ValueLimits[1]}
-		} else if least == 0 && c.sideBySide > 0 {
+		} else if lowest == 0 && c.sideBySide > 0 {
 			value.lo = 0
 		}
 		values.Min, values.Max, values.Tick.Marker = value.lo, value.hi, linearTicks{ticks}
@@ -198,21 +201,20 @@ func (c *linesDrawing) prepare() (at, value span, err error) {
 	at, value, c.rightSpan = newSpan(), newSpan(), newSpan()
 	pal := &palette{}
 	c.Curves = slices.Clone(c.Curves)
-	c.References = slices.DeleteFunc(slices.Clone(c.References), func(r Reference) bool { return !isDrawable(r.Value) })
+	c.References = slices.DeleteFunc(slices.Clone(c.References), func(r Reference) bool { return !onScale(r.Value, c.Coordinate == Sizes) })
+	c.Moments = slices.DeleteFunc(slices.Clone(c.Moments), func(m Moment) bool { return !onScale(m.At, c.Coordinate >= Levels) })
 	for i := range c.Curves {
 		q := &c.Curves[i]
 		if err := q.sort(); err != nil {
 			return at, value, err
 		}
-		if c.hues = append(c.hues, i); q.Group != "" {
+		if q.Style >= Bars && c.Coordinate >= Levels {
+			return at, value, &fault.Error{Setting: q.Name, Problem: "has bars or boxes over a logarithmic coordinate", Cure: "draw points, or use another coordinate"}
+		}
+		if c.hues = append(c.hues, i); q.Group != "" && q.SameColorAs == "" {
 			c.hues[i] = pal.add(q.Group)
-		} else if k := slices.IndexFunc(c.Curves, func(o Curve) bool { return q.SameColorAs != "" && o.Name == q.SameColorAs }); k >= 0 {
-			c.hues[i] = k
 		}
-		span := &value
-		if q.Right {
-			span = &c.rightSpan
-		}
+		axis := map[bool]*span{false: &value, true: &c.rightSpan}[q.Right]
 		for k := range q.Positions {
 			if c.Coordinate >= Levels && q.Positions[k] <= 0 || c.Coordinate == Sizes && !(q.Value[k] > 0) {
 				q.Value[k] = math.NaN()
@@ -221,8 +223,8 @@ func (c *linesDrawing) prepare() (at, value span, err error) {
 				continue
 			}
 			at.add(q.Positions[k])
-			if span.add(q.Value[k]); q.Style == Bars {
-				span.add(0)
+			if axis.add(q.Value[k]); q.Style == Bars {
+				axis.add(0)
 			}
 			for _, bounds := range [][]float64{q.Lo, q.Hi, q.WhiskerLow, q.WhiskerHigh} {
 				if bounds == nil {
@@ -231,17 +233,20 @@ func (c *linesDrawing) prepare() (at, value span, err error) {
 				if c.Coordinate == Sizes && !(bounds[k] > 0) {
 					bounds[k] = math.NaN()
 				}
-				span.add(bounds[k])
+				axis.add(bounds[k])
 			}
-			for _, v := range q.outliers(k) {
-				span.add(v)
-			}
+			axis.add(q.outliers(k)...)
+		}
+	}
+	for i, q := range c.Curves {
+		if k := slices.IndexFunc(c.Curves, func(o Curve) bool { return q.SameColorAs != "" && o.Name == q.SameColorAs }); k >= 0 {
+			c.hues[i] = c.hues[k]
 		}
 	}
 	if c.countSideBySide(); c.sideBySide > 0 && !at.empty() {
 		at.add(at.lo-c.gap/2, at.hi+c.gap/2)
 	}
-	if !value.empty() {
+	if !at.empty() {
 		for _, r := range c.References {
 			value.add(r.Value)
 		}
@@ -255,28 +260,21 @@ func (c *linesDrawing) prepare() (at, value span, err error) {
 // sort sorts a copy of a curve's lists by the coordinate, and drops values without a coordinate. It
 // fails if the lists differ in length.
 func (q *Curve) sort() error {
-	if (q.Lo == nil) != (q.Hi == nil) {
-		q.Lo, q.Hi = append([]float64{}, q.Lo...), append([]float64{}, q.Hi...)
-	}
-	lists := []*[]float64{&q.Positions, &q.Value, &q.Lo, &q.Hi, &q.WhiskerLow, &q.WhiskerHigh, &q.Count}
+	all := []*[]float64{&q.Positions, &q.Value, &q.Lo, &q.Hi, &q.WhiskerLow, &q.WhiskerHigh, &q.Count}
 	for i, name := range []string{"coordinates", "values", "lower bounds", "upper bounds", "lower whiskers", "upper whiskers", "counts"} {
-		if *lists[i] != nil && len(*lists[i]) != len(q.Positions) || i == 1 && len(q.Value) != len(q.Positions) {
-			return &fault.Error{Setting: q.Name, Problem: fmt.Sprintf("has %d %s for %d coordinates", len(*lists[i]), name, len(q.Positions)), Cure: "use NaN for a missing value"}
+		required := i == 1 || i >= 2 && i <= 5 && *all[i^1] != nil // lower and upper values need each other
+		if (required || *all[i] != nil) && len(*all[i]) != len(q.Positions) {
+			return &fault.Error{Setting: q.Name, Problem: fmt.Sprintf("has %d %s for %d coordinates", len(*all[i]), name, len(q.Positions)), Cure: "use NaN for a missing value"}
 		}
 	}
 	if n := len(q.Positions); q.Outliers != nil && len(q.Outliers) != n || q.Labels != nil && len(q.Labels) != n {
 		return &fault.Error{Setting: q.Name, Problem: fmt.Sprintf("has %d lists of outliers and %d labels for %d coordinates", len(q.Outliers), len(q.Labels), n), Cure: "use nil or an empty text for a coordinate without one"}
 	}
-	var order []int
-	for i, at := range q.Positions {
-		if isDrawable(at) {
-			order = append(order, i)
-		}
-	}
+	order := lists.Filter(lists.Indices(len(q.Positions)), func(i int) bool { return isDrawable(q.Positions[i]) })
 	if at := q.Positions; q.Labels == nil {
 		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(at[i], at[j]) })
 	}
-	for _, list := range lists {
+	for _, list := range all {
 		*list = pick(*list, order)
 	}
 	q.Outliers, q.Labels = pick(q.Outliers, order), pick(q.Labels, order)
@@ -333,11 +331,7 @@ func (c *linesDrawing) Plot(dc draw.Canvas, p *gplot.Plot) {
 		return func(at, value float64) vg.Point { return vg.Point{X: x(at), Y: c.right.y(dc, value)} }
 	}
 	c.drawSideBySide(dc, placeFor)
-	if c.Coordinate == Levels {
-		c.drawCounts(dc, y)
-	} else {
-		c.drawCounts(dc, x)
-	}
+	c.drawCounts(dc, x, y)
 	for i, q := range c.Curves {
 		if q.Style < Bars {
 			q.ribbon(dc, placeFor(&q), q.color(c.hues[i]))
@@ -368,7 +362,7 @@ func (c *linesDrawing) Plot(dc draw.Canvas, p *gplot.Plot) {
 		c.Guides[i].label(dc, guides[i], &taken, all)
 	}
 	for _, r := range c.References {
-		c.label(dc, r, place(c.at.lo, r.Value), all)
+		c.label(dc, r, place((c.at.lo+c.at.hi)/2, r.Value), all)
 	}
 	c.labelPoints(dc, placeFor, taken)
 	for i := range c.Curves { // on top of all other elements
@@ -397,9 +391,9 @@ func (c *linesDrawing) labelPoints(dc draw.Canvas, placeFor func(q *Curve) func(
 	}
 }
 
-// dashed draws a line that belongs to no curve.
+// dashed draws the part of a line inside the canvas. The line belongs to no curve.
 func dashed(c draw.Canvas, a, b vg.Point) {
-	c.StrokeLine2(draw.LineStyle{Color: gray(0x66), Width: 1, Dashes: []vg.Length{5, 3}}, a.X, a.Y, b.X, b.Y)
+	c.StrokeLines(draw.LineStyle{Color: gray(0x66), Width: 1, Dashes: []vg.Length{5, 3}}, c.ClipLinesXY([]vg.Point{a, b})...)
 }
 
 // ranges returns the ranges [from, to) in which ok is true.
@@ -424,10 +418,14 @@ func pointsIn(r [2]int, at func(i int) vg.Point) (points []vg.Point) {
 	return points
 }
 
+// hasBoth reports whether a coordinate has a lower and an upper value.
+func hasBoth(low, high []float64, i int) bool {
+	return low != nil && isDrawable(low[i]) && isDrawable(high[i])
+}
+
+// ribbon draws the parts of the intervals inside the canvas, as a ribbon or as whiskers.
 func (q *Curve) ribbon(c draw.Canvas, place func(at, value float64) vg.Point, clr color.NRGBA) {
-	ok := func(i int) bool {
-		return q.Lo != nil && isDrawable(q.Value[i]) && isDrawable(q.Lo[i]) && isDrawable(q.Hi[i])
-	}
+	ok := func(i int) bool { return isDrawable(q.Value[i]) && hasBoth(q.Lo, q.Hi, i) }
 	for _, r := range ranges(len(q.Positions), ok) {
 		edge := pointsIn(r, func(i int) vg.Point { return place(q.Positions[i], q.Lo[i]) })
 		for i := r[1] - 1; i >= r[0]; i-- {
@@ -440,10 +438,10 @@ func (q *Curve) ribbon(c draw.Canvas, place func(at, value float64) vg.Point, cl
 			continue
 		}
 		if r[1]-r[0] == 1 { // a single point: its interval is a line
-			c.StrokeLines(draw.LineStyle{Color: fade(clr, 0.35), Width: 3}, edge)
+			c.StrokeLines(draw.LineStyle{Color: fade(clr, 0.35), Width: 3}, c.ClipLinesXY(edge)...)
 			continue
 		}
-		c.FillPolygon(fade(clr, 0.15), edge)
+		c.FillPolygon(fade(clr, 0.15), c.ClipPolygonXY(edge))
 	}
 }
 
@@ -459,7 +457,7 @@ func (c *linesDrawing) addTooltip(dc draw.Canvas, at vg.Point, q *Curve, i int) 
 		x = time.Unix(int64(q.Positions[i]), 0).UTC().Format("2 Jan 2006 15:04Z")
 	}
 	text := clean(cmp.Or(q.Name, q.SameColorAs)) + ", " + x + ": " + Digits(q.Value[i], 4)
-	if q.Lo != nil && isDrawable(q.Lo[i]) && isDrawable(q.Hi[i]) {
+	if hasBoth(q.Lo, q.Hi, i) {
 		text += " (" + Digits(q.Lo[i], 4) + " to " + Digits(q.Hi[i], 4) + ")"
 	}
 	if q.Count != nil && isDrawable(q.Count[i]) {
@@ -499,7 +497,7 @@ func (q *Curve) line(c draw.Canvas, place func(at, value float64) vg.Point, h in
 }
 
 // label writes a reference's label on white next to its line, which passes through at. It uses the
-// end that the fewest curves pass.
+// end that the fewest curves pass. It writes nothing if the line is outside the canvas.
 func (c *linesDrawing) label(dc draw.Canvas, r Reference, at vg.Point, curves []vg.Point) {
 	k := captionInk()
 	label := k.fit(clean(r.Label), (dc.Max.X-dc.Min.X)/2)
@@ -520,7 +518,7 @@ func (c *linesDrawing) label(dc draw.Canvas, r Reference, at vg.Point, curves []
 			}
 		}
 	}
-	if fewest < math.MaxInt && label != "" { // otherwise the line is at the edge: there is no room
+	if fewest < math.MaxInt && label != "" && dc.Contains(at) { // otherwise the line is at the edge: there is no room
 		k.writeOver(dc, vg.Point{X: best.Min.X + 3, Y: best.Min.Y + 3}, label)
 	}
 }
@@ -531,14 +529,14 @@ type label struct {
 	text string
 }
 
-// drawMoments draws the lines of moments. It returns their labels, which are drawn over the curves.
+// drawMoments draws the lines of moments on the axis. It returns their labels, which are drawn over the curves.
 // Labels that would overlap are placed one below the other.
 func (c *linesDrawing) drawMoments(dc draw.Canvas, p *gplot.Plot) (labels []label) {
 	x, _ := p.Transforms(&dc)
 	k := captionInk()
 	var ends []vg.Length // of the last label in each row
 	for _, m := range c.Moments {
-		if !isDrawable(m.At) {
+		if m.At < c.at.lo || m.At > c.at.hi {
 			continue
 		}
 		at := x(m.At)

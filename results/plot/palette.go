@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"image/color"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,9 +18,12 @@ import (
 // the colors in darker and lighter shades.
 const Hues = 8
 
+// shades is the number of colors of a hue, itself included.
+const shades = 7
+
 // paletteColor returns the i-th color of Okabe and Ito (Color Universal Design, 2008), with gray in place of
-// their yellow, which is hardly visible on white. Colors 8 to 15 are mixed with black, 16 to 23 with
-// white.
+// their yellow, which is hardly visible on white. The seven shades of a color are mixed with black or white; those of
+// black only with white. No color occurs twice.
 func paletteColor(i int) color.NRGBA {
 	base := [Hues]color.NRGBA{
 		{0x00, 0x72, 0xB2, 0xFF}, // blue
@@ -31,25 +35,27 @@ func paletteColor(i int) color.NRGBA {
 		{0x00, 0x00, 0x00, 0xFF}, // black
 		{0x8C, 0x8C, 0x8C, 0xFF}, // gray
 	}[i%Hues]
-	switch i / Hues % 3 {
-	case 1:
-		return mix(base, color.NRGBA{0, 0, 0, 0xFF}, 0.45)
-	case 2:
-		return mix(base, color.NRGBA{0xFF, 0xFF, 0xFF, 0xFF}, 0.5)
+	shade, black, white := i/Hues%shades, gray(0), gray(0xFF)
+	if base == black {
+		return mix(base, white, [shades]float64{0, 0.2, 0.5, 0.35, 0.6, 0.85, 0.7}[shade])
 	}
-	return base
+	return mix(mix(base, black, [shades]float64{0, 0.45, 0, 0, 0.2, 0, 0.65}[shade]), white, [shades]float64{0, 0, 0.5, 0.3, 0, 0.4, 0}[shade])
+}
+
+// engineHues returns the index of each engine's color.
+func engineHues() map[string]int {
+	return map[string]int{
+		"duckdb": 0, "sqlite": 1, "postgres": 2, "mariadb": 3, "pebble": 4, "mongodb": 5, "couchbase": 6, "dry": 7,
+		"asterixdb": Hues, "cassandra": Hues + 1, "valkey": Hues + 2, "oracle": Hues + 3, "trino": Hues + 4, "clickhouse": Hues + 5,
+		"bbolt": 2 * Hues,
+	}
 }
 
 // hueOf is the index of an engine's color, the same in every picture of every report. Other
 // names get an index from a hash of the name.
 func hueOf(name string) (index int, engine bool) {
 	name, _, _ = strings.Cut(name, " ")
-	engines := map[string]int{
-		"duckdb": 0, "sqlite": 1, "postgres": 2, "mariadb": 3, "pebble": 4, "mongodb": 5, "couchbase": 6, "dry": 7,
-		"asterixdb": Hues, "cassandra": Hues + 1, "valkey": Hues + 2, "oracle": Hues + 3, "trino": Hues + 4, "clickhouse": Hues + 5,
-		"bbolt": 2 * Hues,
-	}
-	if i, ok := engines[name]; ok {
+	if i, ok := engineHues()[name]; ok {
 		return i, true
 	}
 	h := fnv.New32a()
@@ -65,12 +71,17 @@ type palette struct {
 	hues  []int
 }
 
-// add assigns a color to a name, even if the name already has one, and returns its index. Names that are not engines
-// get every color but the last, gray, which is the dry engine's.
+// add assigns another color to a name, also if the name has one already, and returns its index. If the color is
+// taken, an engine gets the next shade of it that is no other engine's color. Any other name gets the next free color, or
+// a shade if none is free. It never gets gray, which is the color of the dry engine.
 func (p *palette) add(name string) int {
-	h, engine := hueOf(name)
-	for tries := 1; slices.Contains(p.hues, h); tries++ {
-		if h += Hues; !engine && tries < Hues-1 {
+	own, engine := hueOf(name)
+	isReserved := func(h int) bool {
+		return engine && h != own && slices.Contains(slices.Collect(maps.Values(engineHues())), h)
+	}
+	h, step := own, map[bool]int{true: 3 * Hues, false: Hues}[engine] // the third shade is clearer on white than the second
+	for tries := 1; slices.Contains(p.hues, h) || isReserved(h%(shades*Hues)); tries++ {
+		if h += step; !engine && tries < Hues-1 {
 			h = (h + 1) % Hues % (Hues - 1)
 		}
 	}
@@ -109,7 +120,7 @@ func mark(i int) draw.GlyphDrawer {
 	return []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}}[i%6]
 }
 
-// ColorOf returns the color of the only name in a picture, as #rrggbb.
+// ColorOf returns the color that a name has if no other name of the picture has it already, as #rrggbb.
 func ColorOf(name string) string {
 	i, _ := hueOf(name)
 	c := paletteColor(i)

@@ -47,9 +47,7 @@ func drawAxes(c draw.Canvas, p *gplot.Plot, xlabel, ylabel string) {
 	}
 	p.Draw(in)
 	data := p.DataCanvas(in)
-	if xlabel != "" {
-		k.write(c, vg.Point{X: (data.Min.X + data.Max.X) / 2, Y: c.Min.Y + 4}, atCenter, k.fit(xlabel, c.Max.X-c.Min.X))
-	}
+	k.write(c, vg.Point{X: (data.Min.X + data.Max.X) / 2, Y: c.Min.Y + 4}, atCenter, k.fit(xlabel, c.Max.X-c.Min.X))
 	if ylabel != "" {
 		label := k.fit(ylabel, c.Max.Y-c.Min.Y)
 		half := k.width(label) / 2
@@ -155,11 +153,14 @@ func (v Value) note(log bool) string {
 	return "–"
 }
 
-// scale sets a numeric axis: from zero for bars, or logarithmic.
+// scale sets a numeric axis: from zero for bars, or logarithmic. Without values it is from 0 to 1.
 func scale(a *gplot.Axis, s span, log bool, ticks int) {
+	if s.empty() {
+		s, log = span{0, 1}, false
+	}
 	if log {
 		s = s.logRound()
-		a.Scale, a.Tick.Marker = gplot.LogScale{}, logTicks{ticks}
+		a.Scale, a.Tick.Marker = logScale{}, logTicks{ticks}
 	} else {
 		s.lo, s.hi = min(0, s.lo), max(0, s.hi)
 		if s.lo == s.hi {
@@ -174,16 +175,27 @@ func scale(a *gplot.Axis, s span, log bool, ticks int) {
 	a.Min, a.Max = s.lo, s.hi
 }
 
-// whisker draws an interval across or along a bar.
+// logScale is gonum's logarithmic scale, which panics for values that are not positive. Here they are outside the axis.
+type logScale struct{}
+
+// Normalize implements gonum's interface.
+func (logScale) Normalize(lo, hi, v float64) float64 {
+	if v <= 0 {
+		return -1
+	}
+	return gplot.LogScale{}.Normalize(lo, hi, v)
+}
+
+// whisker draws the part of an interval inside the canvas, across or along a bar.
 func whisker(c draw.Canvas, clr color.Color, a, b vg.Point, end vg.Length) {
 	st := draw.LineStyle{Color: clr, Width: 1.1}
-	c.StrokeLine2(st, a.X, a.Y, b.X, b.Y)
+	c.StrokeLines(st, c.ClipLinesXY([]vg.Point{a, b})...)
 	dx, dy := end, vg.Length(0)
 	if a.Y == b.Y {
 		dx, dy = 0, end
 	}
 	for _, p := range []vg.Point{a, b} {
-		c.StrokeLine2(st, p.X-dx, p.Y-dy, p.X+dx, p.Y+dy)
+		c.StrokeLines(st, c.ClipLinesXY([]vg.Point{{X: p.X - dx, Y: p.Y - dy}, {X: p.X + dx, Y: p.Y + dy}})...)
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	gplot "gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // Rows shows many named values in panels, one for each case or quantity. About thirty engines,
@@ -25,7 +27,7 @@ type Rows struct {
 	OwnScales  bool   // panels one below the other have separate axes
 	Unit       string // printed after each value: "ms"
 	Log        bool
-	Sorted     bool   // the smallest value first, missing values last
+	Sorted     bool   // the smallest value first, missing values last; panels side by side have the order of the first
 	Seed       uint64 // of the vertical jitter of repetitions, which makes equal ones visible
 }
 
@@ -132,21 +134,24 @@ func (r Rows) Draw() ([]byte, error) {
 
 // prepare sets the axis of a panel whose column has the given width.
 func (q *panelDrawing) prepare(s *sheet, all span, column vg.Length, values []string, last bool) {
-	q.Panel.Rows = slices.Clone(q.Panel.Rows)
 	if q.Sorted {
-		key := func(b Row) float64 {
-			if onScale(b.V, q.Log) {
-				return b.V
+		by := map[bool][]Row{true: q.Panels[0].Rows, false: q.Panel.Rows}[q.SideBySide] // the first panel shows the names
+		key := func(i int) float64 {
+			if onScale(by[i].V, q.Log) {
+				return by[i].V
 			}
 			return math.Inf(1)
 		}
-		slices.SortStableFunc(q.Panel.Rows, func(a, b Row) int { return cmp.Compare(key(a), key(b)) })
+		order := lists.Indices(len(q.Panel.Rows))
+		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(key(i), key(j)) })
+		q.Panel.Rows = pick(q.Panel.Rows, order)
 	}
-	ownSpan, points := newSpan(), false
+	ownSpan, points, bars := newSpan(), false, false
 	var ownValues []string
 	for _, b := range q.Panel.Rows {
 		b.extend(&ownSpan, q.Log)
 		ownValues, points = append(ownValues, withUnit(b.V, q.Unit)), points || len(b.Repetitions) > 0
+		bars = bars || len(b.Repetitions) == 0 && onScale(b.V, q.Log)
 	}
 	if q.OwnScales || q.SideBySide {
 		all = ownSpan
@@ -164,7 +169,7 @@ func (q *panelDrawing) prepare(s *sheet, all span, column vg.Length, values []st
 	}
 	q.right, q.axes = valueInk().widest(values)+10, newAxes()
 	scale(&q.axes.X, all, q.Log, max(4, int((column-q.right)/tickRoom)))
-	if points && !q.Log && all.lo > 0.5*all.hi { // points, unlike bars, need no zero
+	if points && !bars && !q.Log && all.lo > 0.5*all.hi { // points, unlike bars, need no zero
 		wide := all.padded(0.05)
 		q.axes.X.Min, q.axes.X.Max = wide.lo, wide.hi
 	}
@@ -244,7 +249,7 @@ func (q *panelDrawing) Plot(c draw.Canvas, p *gplot.Plot) {
 // points draws every repetition of a row, and a tick at their median.
 func (q *panelDrawing) points(c draw.Canvas, x func(float64) vg.Length, i int, y vg.Length, clr color.NRGBA) {
 	c.StrokeLine2(draw.LineStyle{Color: gray(0xEE), Width: 0.6}, c.Min.X, y+q.rowHeight/2, c.Max.X, y+q.rowHeight/2)
-	if i == 0 {
+	if i == slices.IndexFunc(q.Panel.Rows, func(b Row) bool { return len(b.Repetitions) > 0 && onScale(b.V, q.Log) }) {
 		captionInk().write(c, vg.Point{X: c.Max.X + 6, Y: c.Max.Y + 3}, atLeft, "median")
 	}
 	r := rand.New(rand.NewPCG(q.Seed, uint64(i)))
@@ -269,11 +274,7 @@ func (q *panelDrawing) bar(c draw.Canvas, x func(float64) vg.Length, y vg.Length
 	}
 	end := max(from, to)
 	if v.hasInterval() {
-		lo := c.Min.X
-		if onScale(v.Lo, q.Log) {
-			lo = x(v.Lo)
-		}
-		whisker(c, ink, vg.Point{X: lo, Y: y}, vg.Point{X: x(v.Hi), Y: y}, 3.5)
+		whisker(c, ink, vg.Point{X: x(v.Lo), Y: y}, vg.Point{X: x(v.Hi), Y: y}, 3.5)
 		end = max(end, x(v.Hi))
 	}
 	if q.Log {
@@ -285,11 +286,8 @@ func (q *panelDrawing) bar(c draw.Canvas, x func(float64) vg.Length, y vg.Length
 
 // legend lists the colors in use, if there is more than one.
 func (p *palette) legend(points bool) (out []entry) {
-	var shape draw.GlyphDrawer
-	if points {
-		shape = draw.CircleGlyph{}
-	}
-	for _, h := range slices.Sorted(slices.Values(p.hues)) { // the same order in every picture
+	shape := map[bool]draw.GlyphDrawer{true: draw.CircleGlyph{}}[points] // false = a square
+	for _, h := range slices.Sorted(slices.Values(p.hues)) {             // the same order in every picture
 		if name := p.names[slices.Index(p.hues, h)]; name != "" {
 			out = append(out, entry{name: name, clr: paletteColor(h), mark: shape})
 		}

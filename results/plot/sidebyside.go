@@ -18,7 +18,7 @@ type Guide struct {
 	Label     string
 }
 
-// draw draws the line, and returns its last visible segment.
+// draw draws the parts of the guide inside the area of the data, and returns the points of the last part.
 func (g *Guide) draw(c draw.Canvas, place func(at, value float64) vg.Point) (last []vg.Point) {
 	pts := lists.Map(lists.Indices(len(g.At)), func(i int) vg.Point { return place(g.At[i], g.Value[i]) })
 	for _, line := range c.ClipLinesXY(pts) {
@@ -75,16 +75,13 @@ func (c *linesDrawing) countSideBySide() {
 	}
 	slices.Sort(at)
 	at = slices.Compact(at)
-	c.gap = math.Inf(1)
-	for i := 1; i < len(at); i++ {
-		c.gap = min(c.gap, at[i]-at[i-1])
-	}
-	if math.IsInf(c.gap, 0) {
-		c.gap = 1
+	gaps := lists.Map(lists.Indices(max(len(at)-1, 0)), func(i int) float64 { return at[i+1] - at[i] })
+	if c.gap = 1; len(gaps) > 0 {
+		c.gap = slices.Min(gaps)
 	}
 }
 
-// drawSideBySide draws the bars and boxes.
+// drawSideBySide draws the parts of bars and boxes inside the canvas. A box without quartiles is the line of its median.
 func (c *linesDrawing) drawSideBySide(dc draw.Canvas, placeFor func(q *Curve) func(at, value float64) vg.Point) {
 	k := 0
 	for i, q := range c.Curves {
@@ -95,8 +92,11 @@ func (c *linesDrawing) drawSideBySide(dc draw.Canvas, placeFor func(q *Curve) fu
 		slot := (place(c.at.lo+c.gap, 0).X - place(c.at.lo, 0).X) * 0.84 / vg.Length(c.sideBySide)
 		half, shift := min(slot*0.46, 22), (vg.Length(k)-vg.Length(c.sideBySide-1)/2)*min(slot, 50)
 		k++
+		bar := func(clr color.Color, mid, low, high vg.Length) {
+			dc.FillPolygon(clr, dc.ClipPolygonXY([]vg.Point{{X: mid - half, Y: low}, {X: mid + half, Y: low}, {X: mid + half, Y: high}, {X: mid - half, Y: high}}))
+		}
 		for j := range q.Positions {
-			if !isDrawable(q.Value[j]) {
+			if !isDrawable(q.Value[j]) || q.Positions[j] < c.at.lo || q.Positions[j] > c.at.hi {
 				continue
 			}
 			at := func(v float64) vg.Point { return place(q.Positions[j], v).Add(vg.Point{X: shift}) }
@@ -106,21 +106,22 @@ func (c *linesDrawing) drawSideBySide(dc draw.Canvas, placeFor func(q *Curve) fu
 				if q.Right { // behind the curves
 					part = 0.3
 				}
-				fillRect(dc, fade(clr, part), mid.X-half, at(0).Y, mid.X+half, mid.Y)
-				if q.Lo != nil && isDrawable(q.Lo[j]) && isDrawable(q.Hi[j]) {
+				bar(fade(clr, part), mid.X, at(0).Y, mid.Y)
+				if hasBoth(q.Lo, q.Hi, j) {
 					whisker(dc, gray(0x33), at(q.Lo[j]), at(q.Hi[j]), min(3, half/2))
 				}
-				c.addTooltip(dc, mid, &q, j)
-				continue
+			} else {
+				if hasBoth(q.WhiskerLow, q.WhiskerHigh, j) {
+					whisker(dc, clr, at(q.WhiskerLow[j]), at(q.WhiskerHigh[j]), half/2)
+				}
+				circles(dc, clr, q.outliers(j), at)
+				if hasBoth(q.Lo, q.Hi, j) {
+					bar(gray(0xFF), mid.X, at(q.Lo[j]).Y, at(q.Hi[j]).Y)
+					bar(fade(clr, 0.35), mid.X, at(q.Lo[j]).Y, at(q.Hi[j]).Y)
+				}
+				dc.StrokeLines(draw.LineStyle{Color: clr, Width: 2}, dc.ClipLinesXY([]vg.Point{{X: mid.X - half, Y: mid.Y}, {X: mid.X + half, Y: mid.Y}})...)
 			}
-			if q.WhiskerLow != nil {
-				whisker(dc, clr, at(q.WhiskerLow[j]), at(q.WhiskerHigh[j]), half/2)
-			}
-			circles(dc, clr, q.outliers(j), at)
-			low, high := at(q.Lo[j]).Y, at(q.Hi[j]).Y
-			fillRect(dc, gray(0xFF), mid.X-half, low, mid.X+half, high)
-			fillRect(dc, fade(clr, 0.35), mid.X-half, low, mid.X+half, high)
-			dc.StrokeLine2(draw.LineStyle{Color: clr, Width: 2}, mid.X-half, mid.Y, mid.X+half, mid.Y)
+			mid.Y = min(max(mid.Y, dc.Min.Y), dc.Max.Y)
 			c.addTooltip(dc, mid, &q, j)
 		}
 	}

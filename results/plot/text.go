@@ -144,7 +144,7 @@ func clean(s string) string {
 }
 
 // number prints three significant digits with thousands separators, and millions and billions with
-// M and G: 0.0123, 4.56, 12,300, 1.5M.
+// M and G: 0.0123, 4.56, 12,300, 1.50M.
 func number(v float64) string {
 	switch a := math.Abs(v); {
 	case !isDrawable(v):

@@ -19,7 +19,7 @@ func (c *linesDrawing) scale(a *gplot.Axis, at span, across, up vg.Length) {
 	} else if at.lo == at.hi {
 		at = at.padded(0.5)
 	}
-	if c.CoordinateLimits[0] < c.CoordinateLimits[1] {
+	if c.CoordinateLimits[0] < c.CoordinateLimits[1] && onScale(c.CoordinateLimits[0], c.Coordinate >= Levels) {
 		at = span{c.CoordinateLimits[0], c.CoordinateLimits[1]}
 	}
 	c.at, a.Min, a.Max = at, at.lo, at.hi
@@ -31,9 +31,9 @@ func (c *linesDrawing) scale(a *gplot.Axis, at span, across, up vg.Length) {
 	case Times:
 		a.Tick.Marker = timeTicks{int(across-60) / 58}
 	case Levels:
-		a.Scale, a.Tick.Marker = gplot.InvertedScale{Normalizer: gplot.LogScale{}}, levelTicks{float64(up) - 45}
+		a.Scale, a.Tick.Marker = gplot.InvertedScale{Normalizer: logScale{}}, levelTicks{float64(up) - 45}
 	case Sizes:
-		a.Scale, a.Padding, a.Tick.Marker = gplot.LogScale{}, 4, c.sizes()
+		a.Scale, a.Padding, a.Tick.Marker = logScale{}, 4, c.sizes()
 	}
 	if c.Ticks != nil {
 		a.Tick.Marker = c.named(float64(across) / (at.hi - at.lo))
@@ -238,8 +238,7 @@ func (t timeTicks) Ticks(lo, hi float64) (out []gplot.Tick) {
 		}
 		label := at.Format(c.layout)
 		if head := at.Format(c.secondLine); c.secondLine != "" && head != shown {
-			label += "\n" + head
-			shown = head
+			label, shown = label+"\n"+head, head
 		} else if c.secondLine != "" {
 			label += "\n " // an empty second line keeps all first lines at the same height
 		}

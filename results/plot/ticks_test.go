@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -109,7 +110,7 @@ func TestAnEngineKeepsItsColour(t *testing.T) {
 	for _, name := range []string{"array", "single", "median", "duckdb"} {
 		a.of(name)
 	}
-	if x, y := a.of("duckdb"), b.of("duckdb"); x != y || b.of("duckdb · rows") != y+Hues || b.add("duckdb") != y+2*Hues {
+	if x, y := a.of("duckdb"), b.of("duckdb"); x != y || b.of("duckdb · rows") != y+3*Hues || b.add("duckdb") != y+6*Hues {
 		t.Errorf("duckdb has the colours %d and %d", x, y)
 	}
 	for i := range 20 {
@@ -127,11 +128,72 @@ func TestAnEngineKeepsItsColour(t *testing.T) {
 
 func TestColoursAreDistinct(t *testing.T) {
 	seen := map[[3]uint8]int{}
-	for i := range 3 * Hues {
+	for i := range shades * Hues {
 		c := paletteColor(i)
-		if j, ok := seen[[3]uint8{c.R, c.G, c.B}]; ok && i != 6+Hues {
+		if j, ok := seen[[3]uint8{c.R, c.G, c.B}]; ok {
 			t.Errorf("colours %d and %d are equal", i, j)
 		}
 		seen[[3]uint8{c.R, c.G, c.B}] = i
+	}
+}
+
+// TestDesignsOfEngines: a second and a third design of an engine differ from the first and from all other engines, in
+// the color of bars and in the color or the dashes of lines, whichever is in the picture first.
+func TestDesignsOfEngines(t *testing.T) {
+	all := slices.Sorted(maps.Keys(engineHues()))
+	for _, name := range all {
+		for _, designsFirst := range []bool{true, false} {
+			p := &palette{}
+			others := func() {
+				for _, other := range all {
+					if h := p.of(other); h != engineHues()[other] {
+						t.Errorf("%s has color %d in a picture with designs of %s", other, h, name)
+					}
+				}
+			}
+			if !designsFirst {
+				others()
+			}
+			p.of(name)
+			second, third := p.add(name), p.of(name+" wide")
+			others()
+			for _, design := range []int{second, third} {
+				for i, h := range p.hues {
+					a, b := paletteColor(design), paletteColor(h)
+					d := math.Sqrt(math.Pow(float64(a.R)-float64(b.R), 2) + math.Pow(float64(a.G)-float64(b.G), 2) + math.Pow(float64(a.B)-float64(b.B), 2))
+					const visible = 30
+					if h != design && d < visible {
+						t.Errorf("%s: the color %v of a design is too similar to the color %v of %s (%.0f)", name, a, b, p.names[i], d)
+					}
+				}
+			}
+			if own := engineHues()[name]; slices.Equal(dash(own), dash(second)) || slices.Equal(dash(second), dash(third)) {
+				t.Errorf("%s: designs have equal dashes", name)
+			}
+		}
+	}
+}
+
+// TestLawsOfEngines: in a picture with two curves for each engine, as that of the scalability, no two curves have the same
+// color, and each engine's first curve has its own color.
+func TestLawsOfEngines(t *testing.T) {
+	for _, names := range [][]string{{"sqlite", "cassandra"}, {"cassandra", "sqlite"}, {"duckdb", "asterixdb", "bbolt"}, {"couchbase", "dry"}} {
+		c := linesDrawing{}
+		for _, name := range names {
+			c.Curves = append(c.Curves, Curve{Name: name, Group: name}, Curve{Name: name + ", law", Group: name})
+		}
+		if _, _, err := c.prepare(); err != nil {
+			t.Fatal(err)
+		}
+		for i, h := range c.hues {
+			if i%2 == 0 && h != engineHues()[names[i/2]] {
+				t.Errorf("%v: %s has color %d", names, names[i/2], h)
+			}
+			for _, other := range c.hues[:i] {
+				if paletteColor(h) == paletteColor(other) {
+					t.Errorf("%v: colors %d and %d are equal", names, h, other)
+				}
+			}
+		}
 	}
 }

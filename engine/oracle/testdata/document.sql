@@ -221,7 +221,7 @@ SELECT (SELECT COUNT(*) FROM "a/doc_sal1l2"), (SELECT COUNT(*) FROM "a/doc_sal1l
 SELECT (SELECT COUNT(*) FROM "a/doc_pct"), (SELECT COUNT(*) FROM "a/doc_pct" r, JSON_TABLE(r.data FORMAT JSON, '$[*]' COLUMNS (fcst_lead NUMBER PATH '$.fcst_lead')) d) FROM DUAL;
 
 -- ## size
-SELECT SUM(bytes) FROM user_segments WHERE segment_name IN (SELECT table_name FROM user_tables WHERE (table_name LIKE '%/doc!_%' ESCAPE '!' OR table_name LIKE '%/barograph!_document!_%' ESCAPE '!') UNION ALL SELECT index_name FROM user_indexes WHERE (table_name LIKE '%/doc!_%' ESCAPE '!' OR table_name LIKE '%/barograph!_document!_%' ESCAPE '!') UNION ALL SELECT segment_name FROM user_lobs WHERE (table_name LIKE '%/doc!_%' ESCAPE '!' OR table_name LIKE '%/barograph!_document!_%' ESCAPE '!'));
+SELECT SUM(bytes) FROM user_segments WHERE segment_name IN (SELECT table_name FROM user_tables WHERE REGEXP_LIKE(table_name, '/(doc_[^/]*|barograph_document_[^/]*)$') UNION ALL SELECT index_name FROM user_indexes WHERE REGEXP_LIKE(table_name, '/(doc_[^/]*|barograph_document_[^/]*)$') UNION ALL SELECT segment_name FROM user_lobs WHERE REGEXP_LIKE(table_name, '/(doc_[^/]*|barograph_document_[^/]*)$'));
 
 -- ## dump
 SELECT table_name FROM user_tables;

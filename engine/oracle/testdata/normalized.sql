@@ -278,7 +278,7 @@ SELECT COUNT(*), COUNT(*) FROM "a/line_data_sal1l2";
 SELECT COUNT(*), COUNT(*) FROM "a/line_data_pct";
 
 -- ## size
-SELECT SUM(bytes) FROM user_segments WHERE segment_name IN (SELECT table_name FROM user_tables WHERE (table_name LIKE '%/line!_data!_%' ESCAPE '!' OR table_name LIKE '%/stat!_header' ESCAPE '!' OR table_name LIKE '%/data!_file' ESCAPE '!' OR table_name LIKE '%/barograph!_normalized!_%' ESCAPE '!') UNION ALL SELECT index_name FROM user_indexes WHERE (table_name LIKE '%/line!_data!_%' ESCAPE '!' OR table_name LIKE '%/stat!_header' ESCAPE '!' OR table_name LIKE '%/data!_file' ESCAPE '!' OR table_name LIKE '%/barograph!_normalized!_%' ESCAPE '!') UNION ALL SELECT segment_name FROM user_lobs WHERE (table_name LIKE '%/line!_data!_%' ESCAPE '!' OR table_name LIKE '%/stat!_header' ESCAPE '!' OR table_name LIKE '%/data!_file' ESCAPE '!' OR table_name LIKE '%/barograph!_normalized!_%' ESCAPE '!'));
+SELECT SUM(bytes) FROM user_segments WHERE segment_name IN (SELECT table_name FROM user_tables WHERE REGEXP_LIKE(table_name, '/(line_data_[^/]*|stat_header|data_file|barograph_normalized_[^/]*)$') UNION ALL SELECT index_name FROM user_indexes WHERE REGEXP_LIKE(table_name, '/(line_data_[^/]*|stat_header|data_file|barograph_normalized_[^/]*)$') UNION ALL SELECT segment_name FROM user_lobs WHERE REGEXP_LIKE(table_name, '/(line_data_[^/]*|stat_header|data_file|barograph_normalized_[^/]*)$'));
 
 -- ## dump
 SELECT table_name FROM user_tables;
