@@ -57,7 +57,6 @@ func dialect() *flavour.Dialect {
 	}
 }
 
-
 // entry returns the members of an entry that a question needs, with their types. A missing member is NULL.
 // A number of the line type is returned as text, because JSON_TABLE has no BINARY_DOUBLE in 19c and NUMBER
 // is limited to 1e126.
