@@ -293,7 +293,7 @@ func (c *Catalog) Merge(o *Catalog) {
 	if o.Schema > 0 {
 		c.Design, c.Program, c.Schema = o.Design, o.Program, o.Schema
 	}
-	if o.Loading != nil && (c.Loading == nil || c.Loading.Command == o.Loading.Command) {
+	if o.Loading != nil && (c.Loading == nil || o.Loading.Continues(c.Loading)) {
 		c.Loading = o.Loading
 	}
 	if c.Loading != nil && c.Loading.PID == 0 {

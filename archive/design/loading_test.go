@@ -2,10 +2,10 @@ package design
 
 import "testing"
 
-// TestMergedLoading: a commit sets or removes the name of a load only if the catalog names none, or one with the same
-// command.
+// TestMergedLoading: a commit sets or removes the name of a load only if the catalog names none, or one that it continues.
 func TestMergedLoading(t *testing.T) {
 	one, same, other := &Loading{PID: 1, Command: "x"}, &Loading{PID: 2, Command: "x"}, &Loading{PID: 3, Command: "y"}
+	inputs := &Loading{PID: 1, Command: "x", Inputs: []string{"/d/a", "/e"}}
 	for name, c := range map[string]struct{ stored, merged, want *Loading }{
 		"the first name":          {nil, one, one},
 		"no name":                 {one, nil, one},
@@ -14,6 +14,9 @@ func TestMergedLoading(t *testing.T) {
 		"the end of the command":  {one, &Loading{Command: "x"}, nil},
 		"the end of another load": {one, &Loading{Command: "y"}, one},
 		"an end without a name":   {nil, &Loading{Command: "x"}, nil},
+		"the end of all inputs":   {&Loading{PID: 1, Command: "x", Inputs: []string{"/d/a", "/e"}}, &Loading{Command: "y", Inputs: []string{"/e", "/d"}}, nil},
+		"the end of one input":    {inputs, &Loading{Command: "y", Inputs: []string{"/d/a", "/ee"}}, inputs},
+		"unknown inputs":          {one, &Loading{Command: "y", Inputs: []string{"/"}}, one},
 	} {
 		stored, merged := NewCatalog("s"), NewCatalog("s")
 		stored.Loading, merged.Loading = c.stored, c.merged

@@ -3,21 +3,32 @@ package design
 import (
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/barograph/barograph/record"
 )
 
 // Loading says which process loads into a subset. The catalog contains it from a load's first
-// commit to its last one. The last commit sets the PID to 0: no process loads. A load with another Command does not
-// change it; hence the Command of an interrupted load stays until it is run again.
+// commit to its last one. The last commit sets the PID to 0: no process loads. A load that does not continue it leaves it
+// as it is; hence an interrupted load is named until its files have been loaded.
 type Loading struct {
 	PID     int       `json:"pid"`
 	Host    string    `json:"host"`
 	Since   time.Time `json:"since"`
-	Command string    `json:"doing"` // the command
+	Command string    `json:"doing"`            // the command
+	Inputs  []string  `json:"inputs,omitempty"` // absolute paths of the files and folders that it loads; nil = not known
 
 	Waiting bool `json:"waiting,omitempty"` // another process has the archive open, and was asked to close it
+}
+
+// Continues reports whether a load completes an earlier one that was interrupted: it is the same command, or it loads all
+// inputs of the earlier one.
+func (l *Loading) Continues(earlier *Loading) bool {
+	isMissing := func(input string) bool {
+		return !slices.ContainsFunc(l.Inputs, func(mine string) bool { return input == mine || strings.HasPrefix(input, mine+"/") })
+	}
+	return l.Command == earlier.Command || len(earlier.Inputs) > 0 && !slices.ContainsFunc(earlier.Inputs, isMissing)
 }
 
 // LoadedRecords counts all records that loads have stored, including those that were trimmed later.

@@ -44,7 +44,7 @@ func (r *loadRun) commit(ctx context.Context) error {
 	}
 	switch {
 	case clearLoading:
-		r.window.catalog.Loading = &design.Loading{Command: r.options.Loading.Command}
+		r.window.catalog.Loading = &design.Loading{Command: r.options.Loading.Command, Inputs: r.options.Loading.Inputs}
 	case r.options.Loading != nil && !r.isLastCommit:
 		r.window.catalog.Loading, r.loadingRecorded = r.options.Loading, true
 	}

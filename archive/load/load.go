@@ -204,7 +204,7 @@ func (r *loadRun) countBefore(ctx context.Context, subset string) (records int64
 	r.summary.Before = c
 	if l := c.Loading; l != nil && r.options.Loading != nil {
 		inFlight := r.options.InFlight != nil && r.options.InFlight(*l)
-		if r.loadingRecorded = l.Command == r.options.Loading.Command; r.loadingRecorded && inFlight {
+		if r.loadingRecorded = r.options.Loading.Continues(l); r.loadingRecorded && inFlight {
 			r.options.Loading = nil
 		}
 	}

@@ -46,17 +46,17 @@ func TestLabDisksStory(t *testing.T) {
 		}
 	})
 	t.Run("of a server", func(t *testing.T) {
-		d, _ := all.Registry().Find("postgres")
+		d, _ := all.Registry().Find("asterixdb")
 		enginetest.Installed(t, *d)
-		must(t, "lab", "up", "postgres", "--lab-dir", dir, "--disks")
+		must(t, "lab", "up", "asterixdb", "--lab-dir", dir, "--disks")
 		var rows lab.Report
-		if err := json.Unmarshal([]byte(must(t, "lab", "status", "postgres", "--lab-dir", dir, "--json")), &rows); err != nil {
+		if err := json.Unmarshal([]byte(must(t, "lab", "status", "asterixdb", "--lab-dir", dir, "--json")), &rows); err != nil {
 			t.Fatal(err)
 		}
 		if folders := rows[0].State.Cluster.Disks; len(folders) != 2 || filepath.Dir(folders[1]) != set.Disks[1].Path {
 			t.Errorf("the server's disks are %v", folders)
 		}
-		if status, _, stderr := barograph(t, "lab", "down", "disks", "--lab-dir", dir); status != fault.Failed || !strings.Contains(stderr, "lab down postgres") {
+		if status, _, stderr := barograph(t, "lab", "down", "disks", "--lab-dir", dir); status != fault.Failed || !strings.Contains(stderr, "lab down asterixdb") {
 			t.Errorf("disks that a server has: status %d, %s", status, stderr)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/user"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/run"
@@ -162,12 +164,22 @@ type loadJob struct {
 	retain      load.Retention      // MaxAge = 0: the load removes nothing
 	dryRun      bool                // print what --retain would remove, and write nothing
 	loadSpec    *metviewer.LoadSpec // of --spec; nil = none
+	inputs      []string            // absolute paths of the files and folders; nil = standard input or very many
 }
 
 func (e *env) load(ctx context.Context, j *loadJob, args []string) error {
 	files, err := e.files(args, "--engine")
 	if err != nil {
 		return err
+	}
+	if len(args) <= 100 && !slices.Contains(args, formats.Stdin) {
+		for _, name := range args {
+			absolute, err := filepath.Abs(name)
+			if err != nil {
+				return err
+			}
+			j.inputs = append(j.inputs, absolute)
+		}
 	}
 	if j.dryRun {
 		return e.previewRemoval(ctx, j, files)
@@ -294,6 +306,7 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, report 
 	}
 	o := j.Options
 	o.Log, o.Reject, o.Conflict, o.Loading = e.log(), rejects.Reject, rejects.Conflict, e.loadingProcess()
+	o.Loading.Inputs = j.inputs
 	o.Progress = func(p load.Progress) { bar.update(p.Step, p.Bytes, totalBytes, true) }
 	o.InFlight = func(l design.Loading) bool {
 		inFlight := archive.InFlight(&l)
