@@ -259,7 +259,7 @@ func (o *Opener) unpack(file *File) (*bufio.Reader, error) {
 	content := file.source.text
 	o.buffer.Reset(&file.source)
 	magic, err := o.buffer.Peek(6)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, &fault.Error{File: file.Path, Problem: "cannot be read", Err: cause(err)}
 	}
 	for _, p := range unsupportedCompression {

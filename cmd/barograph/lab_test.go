@@ -58,8 +58,14 @@ func TestLabStory(t *testing.T) {
 func TestLabMistakes(t *testing.T) {
 	dir := t.TempDir()
 	for _, args := range [][]string{
-		{"lab", "up", "duckdb"}, {"lab", "up", "oracle"}, {"lab", "up", "tpcgen"}, {"lab", "install", "tpcgem"}, {"lab", "up", "postgres", "--nodes", "2"}, {"lab", "up", "--port", "1"},
-		{"lab", "up", "postgres", "--disk", dir}, {"lab", "up", "valkey", "--partitions", "2"},
+		{"lab", "up", "duckdb"},
+		{"lab", "up", "oracle"},
+		{"lab", "up", "tpcgen"},
+		{"lab", "install", "tpcgem"},
+		{"lab", "up", "postgres", "--nodes", "2"},
+		{"lab", "up", "--port", "1"},
+		{"lab", "up", "postgres", "--disk", dir},
+		{"lab", "up", "valkey", "--partitions", "2"},
 	} {
 		if status, _, stderr := barograph(t, append(args, "--lab-dir", dir)...); status != fault.Usage {
 			t.Errorf("%v: status %d, %s", args, status, stderr)
