@@ -173,7 +173,7 @@ func repeatedGroup(count string, fields ...string) *Group {
 // binnedGroup has thresholds as its first field: n thresholds bound n-1 bins, each with all fields, and only the last
 // threshold follows.
 func binnedGroup(count string, fields ...string) *Group {
-	return &Group{Count: count, Fields: fields, Times: count + " - 1 times, then the first one alone", Len: func(n int) int {
+	return &Group{Count: count, Fields: fields, Times: count + " - 1 times, then once more the first one", Len: func(n int) int {
 		if n < 1 {
 			return 0
 		}
