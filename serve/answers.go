@@ -117,18 +117,12 @@ func thin(c *run.VerificationPlot, limit int) (shown, all int) {
 			}
 			kept = append(kept, slices.Compact([]int{min(low, high), max(low, high)})...)
 		}
-		s.X, s.Records, s.Labels, s.Marks = choose(s.X, kept), choose(s.Records, kept), choose(s.Labels, kept), choose(s.Marks, kept)
-		s.Y, s.Low, s.High = choose(s.Y, kept), choose(s.Low, kept), choose(s.High, kept)
-		s.WhiskerLow, s.WhiskerHigh, s.Outliers = choose(s.WhiskerLow, kept), choose(s.WhiskerHigh, kept), choose(s.Outliers, kept)
+		s.X, s.Records = lists.Pick(s.X, kept), lists.Pick(s.Records, kept)
+		s.Labels, s.Marks = lists.Pick(s.Labels, kept), lists.Pick(s.Marks, kept)
+		s.Y, s.Low, s.High = lists.Pick(s.Y, kept), lists.Pick(s.Low, kept), lists.Pick(s.High, kept)
+		s.WhiskerLow, s.WhiskerHigh = lists.Pick(s.WhiskerLow, kept), lists.Pick(s.WhiskerHigh, kept)
+		s.Outliers = lists.Pick(s.Outliers, kept)
 		shown += len(s.X)
 	}
 	return shown, all
-}
-
-// choose returns the items of a list that has one item for each point; nil if the curve does not have the list.
-func choose[T any, S ~[]T](items S, points []int) S {
-	if items == nil {
-		return nil
-	}
-	return lists.Map(points, func(k int) T { return items[k] })
 }

@@ -31,6 +31,14 @@ func Filter[T any](items []T, keep func(item T) bool) (out []T) {
 	return out
 }
 
+// Pick returns the items with these indexes, in the order of the indexes; nil if items is nil.
+func Pick[S ~[]T, T any](items S, indexes []int) S {
+	if items == nil {
+		return nil
+	}
+	return Map(indexes, func(i int) T { return items[i] })
+}
+
 // Set returns the set of the keys of all items.
 func Set[T any, K comparable](items []T, key func(item T) K) map[K]bool {
 	out := map[K]bool{} // often far smaller than items

@@ -19,6 +19,15 @@ func TestLists(t *testing.T) {
 	}
 }
 
+func TestPick(t *testing.T) {
+	if got := lists.Pick([]string{"a", "b", "c"}, []int{2, 0, 2}); !slices.Equal(got, []string{"c", "a", "c"}) {
+		t.Errorf("%q", got)
+	}
+	if got := lists.Pick([]string(nil), []int{2}); got != nil {
+		t.Errorf("no list gives %#v", got)
+	}
+}
+
 func TestFilterAndSet(t *testing.T) {
 	isEven := func(i int) bool { return i%2 == 0 }
 	if got := lists.Filter(lists.Indices(5), isEven); !slices.Equal(got, []int{0, 2, 4}) {

@@ -211,14 +211,10 @@ func quoteName(value string) string {
 
 // copyRows copies some rows of the numeric columns. A column that the answer lacks is missing.
 func (c *collector) copyRows(rows []int) [][]float64 {
-	cols := make([][]float64, len(c.cols))
-	for slot, from := range c.cols {
-		cols[slot] = slices.Repeat([]float64{record.Missing()}, len(rows))
-		for i, r := range rows {
-			if from != nil {
-				cols[slot][i] = from[r]
-			}
+	return lists.Map(c.cols, func(from []float64) []float64 {
+		if from == nil {
+			return slices.Repeat([]float64{record.Missing()}, len(rows))
 		}
-	}
-	return cols
+		return lists.Pick(from, rows)
+	})
 }

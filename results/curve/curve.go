@@ -156,7 +156,8 @@ func checkDifferences(q *question.Question) error {
 	case d.Picture == "scorecard" && d.Baseline == "":
 		return fault.Misuse("picture scorecard", "needs a baseline", "name it with minus, or use --scorecard CANDIDATE,BASELINE")
 	case (ofObjects || d.Picture == "revision") && (d.Baseline != "" || len(d.Derived) > 0):
-		return fault.Misuse("question "+q.Name, "has differences, but objects and revisions have no cases to pair", "remove minus, --scorecard and derived")
+		const problem = "has differences, but objects and revisions have no cases to pair"
+		return fault.Misuse("question "+q.Name, problem, "remove minus, --scorecard and derived")
 	}
 	return nil
 }
@@ -386,7 +387,7 @@ func (d *LazyCurves) objectValues(rows []int) (values []float64) {
 			cols[k] = all[c.Slot]
 		}
 		if d.stat.ValuesFunc != nil {
-			names := lists.Map(cases[key], func(r int) string { return d.c.a.Vectors[id].Text[r] })
+			names := lists.Pick(d.c.a.Vectors[id].Text, cases[key])
 			values = append(values, d.stat.ValuesFunc(names, cols)...)
 		} else if y, ok := d.stat.RecordsFunc(cols); ok {
 			values = append(values, y)

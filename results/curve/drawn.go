@@ -199,7 +199,7 @@ func labelsOf(group question.Group, fields int) []string {
 }
 
 // hourColumns are the columns from which the hours of the day are read.
-var hourColumns = map[string]string{"valid_hour": "fcst_valid_beg", "init_hour": "fcst_init_beg"} //nolint:gochecknoglobals // a constant table
+var hourColumns = map[string]string{"valid_hour": "fcst_valid_beg", "init_hour": "fcst_init_beg"} //nolint:gochecknoglobals // constant
 
 // text reads a field of a row in the form of question.Group.
 func (c *collector) text(field string) (func(i int) string, error) {
@@ -410,7 +410,7 @@ func (c *collector) xOf() (func(i int) float64, error) {
 		return func(i int) float64 { return Threshold(v.Text[i]) }, nil
 	}
 	position := map[string]float64{}
-	for _, text := range question.Unique(v.Text) {
+	for text := range lists.Set(v.Text, func(text string) string { return text }) {
 		isSame := func(other string) bool { return other == text || c.axis == run.ByThresh && sameThreshold(other, text) }
 		position[text] = float64(slices.IndexFunc(texts, isSame) + 1)
 	}

@@ -26,7 +26,7 @@ func (d *LazyCurves) intervalNote(by *pictureShape) string {
 	describe := func(kind string) string { return d.describeInterval(kind, fewest, most) }
 	words := strings.Join(lists.Map(question.Unique(d.kinds), describe), "")
 	if by != nil {
-		words = strings.Replace(words, "; ", "; of PODY a ", 1)
+		words = strings.Replace(words, "; ", "; of PODY: ", 1)
 	}
 	return words
 }

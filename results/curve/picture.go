@@ -329,7 +329,7 @@ func (s *pictureBuilder) spreadSkill() error {
 	n, least, mean, ff, fo, oo := col("bin_n"), col("var_min"), col("var_mean"), col("ffbar"), col("fobar"), col("oobar")
 	rows := slices.Clone(s.at[0])
 	slices.SortStableFunc(rows, func(i, j int) int { return cmp.Compare(least[i], least[j]) })
-	all, count, x, y := total(lists.Map(rows, func(r int) float64 { return n[r] })), 0.0, 0.0, 0.0
+	all, count, x, y := total(lists.Pick(n, rows)), 0.0, 0.0, 0.0
 	for i, r := range rows {
 		count, x, y = count+n[r], x+n[r]*mean[r], y+n[r]*(ff[r]-2*fo[r]+oo[r])
 		last := i == len(rows)-1

@@ -306,8 +306,19 @@ func TestPerformanceIntervals(t *testing.T) {
 	if low, y, high := s.Low[0], s.Y[0], s.High[0]; !(low > 0.3 && low < y && y < high && high < 0.7) {
 		t.Errorf("%v … %v … %v", low, y, high)
 	}
-	if !strings.Contains(got.Note, "of PODY a 95 % interval by bootstrap") {
+	if !strings.Contains(got.Note, "; of PODY: 95 % interval by bootstrap") {
 		t.Error(got.Note)
+	}
+	d = &question.Drawing{
+		Picture: "performance", Axis: "fcst_lead", Method: "mean", FromColumns: true, Stats: []string{"PODY", "FAR"},
+		Curves: []question.Group{{Field: "model"}}, Styles: []metviewer.Style{{"plot_ci": "met_prm"}},
+	}
+	q, a = asked(t, "CTS", d, line{slices.Repeat([]float64{0.25}, 400), nil})
+	if got, err = curve.Compute(t.Context(), q, a, "performance", 1); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(got.Note, "; of PODY: limits of the interval as in the files") || got.Series[0].Low[0] != 0.25 {
+		t.Errorf("%s, %+v", got.Note, got.Series[0])
 	}
 }
 

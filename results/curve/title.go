@@ -118,7 +118,7 @@ func (c *collector) fieldValues(f record.Field, rows []int) (values []string) {
 	if k < 0 || len(rows) == 0 {
 		values = slices.Clone(c.q.Header[f])
 	} else {
-		values = lists.Map(rows, func(r int) string { return c.a.Vectors[k].Text[r] })
+		values = lists.Pick(c.a.Vectors[k].Text, rows)
 	}
 	slices.Sort(values)
 	return slices.DeleteFunc(slices.Compact(values), func(v string) bool { return v == "" || v == record.NA })

@@ -209,7 +209,8 @@ func (c *linesDrawing) prepare() (at, value span, err error) {
 			return at, value, err
 		}
 		if q.Style >= Bars && c.Coordinate >= Levels {
-			return at, value, &fault.Error{Setting: q.Name, Problem: "has bars or boxes over a logarithmic coordinate", Cure: "draw points, or use another coordinate"}
+			const problem, cure = "has bars or boxes over a logarithmic coordinate", "draw points, or use another coordinate"
+			return at, value, &fault.Error{Setting: q.Name, Problem: problem, Cure: cure}
 		}
 		if c.hues = append(c.hues, i); q.Group != "" && q.SameColorAs == "" {
 			c.hues[i] = pal.add(q.Group)
@@ -275,18 +276,10 @@ func (q *Curve) sort() error {
 		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(at[i], at[j]) })
 	}
 	for _, list := range all {
-		*list = pick(*list, order)
+		*list = lists.Pick(*list, order)
 	}
-	q.Outliers, q.Labels = pick(q.Outliers, order), pick(q.Labels, order)
+	q.Outliers, q.Labels = lists.Pick(q.Outliers, order), lists.Pick(q.Labels, order)
 	return nil
-}
-
-// pick returns the items of a list with these indexes; nil for no list.
-func pick[T any](list []T, indexes []int) (out []T) {
-	for _, i := range indexes[:min(len(list), len(indexes))] {
-		out = append(out, list[i])
-	}
-	return out
 }
 
 // outliers returns the values outside the whiskers of a box.

@@ -144,7 +144,7 @@ func (q *panelDrawing) prepare(s *sheet, all span, column vg.Length, values []st
 		}
 		order := lists.Indices(len(q.Panel.Rows))
 		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(key(i), key(j)) })
-		q.Panel.Rows = pick(q.Panel.Rows, order)
+		q.Panel.Rows = lists.Pick(q.Panel.Rows, order)
 	}
 	ownSpan, points, bars := newSpan(), false, false
 	var ownValues []string

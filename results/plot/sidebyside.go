@@ -93,7 +93,8 @@ func (c *linesDrawing) drawSideBySide(dc draw.Canvas, placeFor func(q *Curve) fu
 		half, shift := min(slot*0.46, 22), (vg.Length(k)-vg.Length(c.sideBySide-1)/2)*min(slot, 50)
 		k++
 		bar := func(clr color.Color, mid, low, high vg.Length) {
-			dc.FillPolygon(clr, dc.ClipPolygonXY([]vg.Point{{X: mid - half, Y: low}, {X: mid + half, Y: low}, {X: mid + half, Y: high}, {X: mid - half, Y: high}}))
+			left, right := mid-half, mid+half
+			dc.FillPolygon(clr, dc.ClipPolygonXY([]vg.Point{{X: left, Y: low}, {X: right, Y: low}, {X: right, Y: high}, {X: left, Y: high}}))
 		}
 		for j := range q.Positions {
 			if !isDrawable(q.Value[j]) || q.Positions[j] < c.at.lo || q.Positions[j] > c.at.hi {
@@ -119,7 +120,8 @@ func (c *linesDrawing) drawSideBySide(dc draw.Canvas, placeFor func(q *Curve) fu
 					bar(gray(0xFF), mid.X, at(q.Lo[j]).Y, at(q.Hi[j]).Y)
 					bar(fade(clr, 0.35), mid.X, at(q.Lo[j]).Y, at(q.Hi[j]).Y)
 				}
-				dc.StrokeLines(draw.LineStyle{Color: clr, Width: 2}, dc.ClipLinesXY([]vg.Point{{X: mid.X - half, Y: mid.Y}, {X: mid.X + half, Y: mid.Y}})...)
+				median := []vg.Point{{X: mid.X - half, Y: mid.Y}, {X: mid.X + half, Y: mid.Y}}
+				dc.StrokeLines(draw.LineStyle{Color: clr, Width: 2}, dc.ClipLinesXY(median)...)
 			}
 			mid.Y = min(max(mid.Y, dc.Min.Y), dc.Max.Y)
 			c.addTooltip(dc, mid, &q, j)
