@@ -16,8 +16,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Archive is a Poster whose database has Barograph's own tables, in a design of engine/posts. It adds stations and series that the
-// tables do not contain yet.
+// Archive is a Poster whose database has Barograph's own tables, in a design of engine/posts. It adds stations and
+// series that the tables do not contain yet.
 type Archive struct {
 	// Open opens the tables: at the start, and again after a connection was lost.
 	Open   func(ctx context.Context) (*posts.Store, error)

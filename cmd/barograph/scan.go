@@ -151,7 +151,7 @@ func newScanForecast(e *env) *cobra.Command {
 		Long: `Forecast fits a model to the cold results of a run (start + max(bytes ÷ (share × disk rates), work × bytes ÷ cores))
 and projects the times for other disks, other numbers of disks and other amounts of data. The run needs cold times on
 measured disks: a sweep with --cold. Forecast needs six placements if disks limited some and cores others, and four with
-counted processor time if disks limited all.
+counted processor time if cores limited none.
 
 Describe your disks by --disks and --read-mbps, or measure them: --paths A,B --measure-disks reads 64 MiB from each path.
 Paths on disks of "barograph lab disks" need no measurement.

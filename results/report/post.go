@@ -139,7 +139,7 @@ func postDays(r *posts) *Table {
 	t := table("phase", "day", "design", "method", "messages", "values", "avg post (ms)", "p99 (ms)", "max post (ms)",
 		"values/s", "late")
 	t.Note = "Late: products whose posting started more than a minute of the feed's time after they were due. Of the " +
-		"service: products that were committed more than a minute of the feed's time after their file was complete."
+		"service: products that were committed more than a minute of that time after it noticed their file at the latest."
 	for _, d := range r.days {
 		cells := texts(d.Scenario, d.Cell.Value("day"), d.Design, d.Method)
 		if d.Posting == nil {

@@ -44,7 +44,7 @@ type Posting struct {
 	LogBytes int64 `json:"log_bytes"`
 
 	// live feed only: products whose posting started more than one minute late, on the feed's clock; of the service,
-	// products that were committed more than one minute after their file was complete
+	// products that were committed more than one minute after the service noticed their file at the latest
 	Late       int64 `json:"late,omitempty"`
 	Maintained bool  `json:"maintained,omitempty" old:"upkeep"` // the database was maintained after the posting
 }

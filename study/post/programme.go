@@ -369,8 +369,8 @@ func (p *Programme) measureDelete(ctx context.Context) error {
 	figures.Total = time.Since(began)
 	figures.RowsUpdated = rows // the report says that these are the deleted rows
 	if rows == 0 {
-		p.Folder.Warn(fmt.Sprintf("delete, %s, %s: no row is older than %s, so nothing was deleted: "+
-			"the observations are of one day", p.Design, p.Method, time.Unix(middle, 0).UTC().Format(time.DateOnly)))
+		p.Folder.Warn(fmt.Sprintf("delete, %s, %s: no row is older than %s, the day in the middle of the observations, "+
+			"so nothing was deleted", p.Design, p.Method, time.Unix(middle, 0).UTC().Format(time.DateOnly)))
 	}
 	if err := p.addSizes(ctx, figures.Posting); err != nil {
 		return err

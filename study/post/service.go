@@ -24,6 +24,10 @@ const Service posts.Method = "service"
 // settle is the time after which an unchanged file of a spool is complete: the default of barograph shef serve.
 const settle = 200 * time.Millisecond
 
+// unnoticed is the longest time from the arrival of a file until a service that waits reads it: the service reads its
+// spool at intervals of settle.
+const unnoticed = 2 * settle
+
 // strictPoster ends the run at the first error of the database, as the other methods do. Without it the service would
 // repeat the transaction until the database accepts it.
 type strictPoster struct {
@@ -82,7 +86,7 @@ func (t *Tally) serve(ctx context.Context, store *posts.Store, src Source, o Opt
 		t.Parse.Record(p.Parse)
 		if o.Pace.hasPauses() {
 			t.Post.Record(latency)
-			if o.Pace.isLate(latency - settle) {
+			if o.Pace.isLate(latency - unnoticed) {
 				t.Late++
 			}
 		}

@@ -325,8 +325,8 @@ func (x *Forecasts) Text(w io.Writer) error {
 		}
 		fmt.Fprintln(w, x.request.enoughText(&q, x.Bandwidth))
 		if q.Model.WorkMeasured {
-			fmt.Fprintln(w, "Disks limited all measured configurations. "+
-				"The time of the cores is the counted processor time; more data will not need more per byte.")
+			fmt.Fprintln(w, "The measured times do not determine what the cores need: disks limited all configurations, "+
+				"or the cores were idle. It is the counted processor time; more data will not need more per byte.")
 		}
 		fmt.Fprintf(w, "The error of the model in the run was %.1f %% (root mean square of medians).\n", 100*q.Model.RelativeError)
 	}
