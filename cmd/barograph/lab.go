@@ -97,7 +97,7 @@ engines that you name, or on all engines that have a server.
 	up.MarkFlagsMutuallyExclusive("disks", "disk")
 	up.Flags().BoolVar(&l.Frail, "frail-disks", false, "give each node a disk that can fill up, and that loses unflushed data "+
 		"at a power failure (FUSE, as root): for ycsb --fault, not for timing")
-	up.Flags().IntVar(&l.Partitions, "partitions", 0, "partitions of each table, distributed over the disks in turn (default: one per disk)")
+	up.Flags().IntVar(&l.Partitions, "partitions", 0, "partitions of each table, distributed over the disks in turn (default: one per disk); only "+join(spreading))
 	sub("url ENGINE", "Print the URL of a server, with its password", servers, "", l.url).Args = cobra.ExactArgs(1)
 	sub("down [ENGINE…] [disks]", "Stop servers and remove their data; remove throttled disks", servers, lab.DisksName, l.down)
 	sub("status [ENGINE…] [disks]", "List running servers and throttled disks", servers, lab.DisksName, l.printStatus)
