@@ -51,8 +51,7 @@ func project(c *question.Column, b *record.Batch, rows []int32, v *Vector) {
 	default:
 		v.Seconds = slices.Grow(v.Seconds, len(rows))
 		for _, i := range rows {
-			_, seconds, _ := c.Value(b, int(i))
-			v.Seconds = append(v.Seconds, seconds)
+			v.Seconds = append(v.Seconds, c.Role.Seconds(b, int(i)))
 		}
 	}
 }
@@ -156,11 +155,8 @@ func sortTies(keys []sortKey, compareRows func(i, j int) int) {
 // rank writes a column of the order as small integers that sort as its values do, and returns how
 // many bits they need; 0 means that all values are equal. For data columns, ok is false.
 func rank(c *question.Column, b *record.Batch, into []uint64) (width int, ok bool) {
-	if c.Role == question.Data {
-		return 0, false
-	}
-	if b.Len() == 0 {
-		return 0, true
+	if c.Role == question.Data || b.Len() == 0 {
+		return 0, c.Role != question.Data
 	}
 	if c.Role == question.HeaderField {
 		ranks, most := headerRanks(c.Field, b)
@@ -172,19 +168,18 @@ func rank(c *question.Column, b *record.Batch, into []uint64) (width int, ok boo
 		}
 		return bits.Len64(most), true
 	}
-	_, least, _ := c.Value(b, 0)
+	least := c.Role.Seconds(b, 0)
 	most := least
-	for i := range b.Len() {
-		_, v, _ := c.Value(b, i)
-		least, most = min(least, v), max(most, v)
+	for i := range into {
+		v := c.Role.Seconds(b, i)
+		into[i], least, most = uint64(v), min(least, v), max(most, v)
 	}
 	if most == least {
 		return 0, true
 	}
 	divisor := uint64(0)
 	for i := range into {
-		_, v, _ := c.Value(b, i)
-		into[i] = uint64(v - least)
+		into[i] -= uint64(least)
 		if divisor != 1 && (divisor == 0 || into[i]%divisor != 0) {
 			divisor = gcd(divisor, into[i])
 		}

@@ -56,3 +56,20 @@ func TestArrangeIsSelect(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkArrange arranges a year of times and leads, as an archive of documents does for each answer.
+func BenchmarkArrange(b *testing.B) {
+	var leads []int32
+	var times []int64
+	for i := range 41 {
+		leads = append(leads, int32(6*i))
+	}
+	for i := range 730 {
+		times = append(times, int64(12*i))
+	}
+	rows, q := records(b, []string{"FULL"}, []string{"P500"}, leads, times, 1), ask(b, "fcst_valid_beg", "fcst_init_beg")
+	var into Builder
+	for b.Loop() {
+		Arrange(q, rows, &into)
+	}
+}

@@ -422,7 +422,8 @@ func matchRows(want, got [][]value, width int, tolerance float64, d *Diff) (larg
 			if largest = max(largest, difference); ok {
 				continue
 			}
-			if d.Missing == 0 && len(want)*len(got) <= maxPairs {
+			// Rows are sorted by exact columns first: a row that differs in one of them has no other partner.
+			if mayMatch := !isExact[k] || len(want) > len(got); d.Missing == 0 && mayMatch && len(want)*len(got) <= maxPairs {
 				if difference, ok := matchUnordered(want, got, tolerance); ok {
 					return difference, true
 				}

@@ -10,7 +10,7 @@ import (
 
 // records makes SAL1L2 records of HGT: one per mask, level, lead (hours) and
 // valid time (hours), with value v in every column but total.
-func records(t *testing.T, masks, levels []string, leads []int32, valid []int64, v float64) *record.Batch {
+func records(t testing.TB, masks, levels []string, leads []int32, valid []int64, v float64) *record.Batch {
 	t.Helper()
 	lt, ok := record.TypeByName("SAL1L2")
 	if !ok {
@@ -36,7 +36,7 @@ func records(t *testing.T, masks, levels []string, leads []int32, valid []int64,
 	return b
 }
 
-func ask(t *testing.T, order ...string) *question.Question {
+func ask(t testing.TB, order ...string) *question.Question {
 	t.Helper()
 	lt, _ := record.TypeByName("SAL1L2")
 	q := &question.Question{Name: "q", Type: lt}

@@ -126,27 +126,34 @@ func Columns(t *record.LineType, names ...string) ([]Column, error) {
 // Value reads the column from row i of b. Kind decides which of the three results is set: text,
 // seconds or number. Use AppendList for a List.
 func (c *Column) Value(b *record.Batch, i int) (text string, seconds int64, number float64) {
-	switch c.Role {
-	case HeaderField:
+	switch {
+	case c.Role == HeaderField:
 		return b.Header(i)[c.Field], 0, 0
-	case Data:
-		if c.Kind == Text {
-			return b.Text[c.Slot][i], 0, 0
-		}
-		return "", 0, b.Num[c.Slot][i]
-	case ValidBeg:
-		return "", b.Valid[i], 0
-	case InitBeg:
-		return "", b.Init(i), 0
-	case Lead:
-		return "", int64(b.Lead[i]), 0
-	case ValidEnd:
-		return "", b.ValidEnd[i], 0
-	case ObsLead:
-		return "", int64(b.ObsLead[i]), 0
-	case ObsBeg:
-		return "", b.ObsBeg[i], 0
+	case c.Role != Data:
+		return "", c.Role.Seconds(b, i), 0
+	case c.Kind == Text:
+		return b.Text[c.Slot][i], 0, 0
 	default:
-		return "", b.ObsEnd[i], 0
+		return "", 0, b.Num[c.Slot][i]
+	}
+}
+
+// Seconds is the time or span of row i of b. It is small enough to be inlined, because it is called for each row.
+func (r Role) Seconds(b *record.Batch, i int) int64 {
+	switch r {
+	case ValidBeg:
+		return b.Valid[i]
+	case InitBeg:
+		return b.Init(i)
+	case Lead:
+		return int64(b.Lead[i])
+	case ValidEnd:
+		return b.ValidEnd[i]
+	case ObsLead:
+		return int64(b.ObsLead[i])
+	case ObsBeg:
+		return b.ObsBeg[i]
+	default:
+		return b.ObsEnd[i]
 	}
 }
