@@ -223,9 +223,10 @@ func checkFault(t *testing.T, err error, file, want string) {
 }
 
 // TestDamagedGzip: a file whose checksum is wrong has no record, because any of its values may be wrong. It makes no
-// difference whether the file is read completely at once.
+// difference whether the file is read completely at once, or its text kept in memory. A short text is unpacked once.
 func TestDamagedGzip(t *testing.T) {
-	for _, lines := range []int{3, 1000} {
+	const long = maxText/len(statLine) + 1
+	for _, lines := range []int{3, 1000, long} {
 		var packed bytes.Buffer
 		w, err := gzip.NewWriterLevel(&packed, gzip.NoCompression)
 		if err != nil {
@@ -252,6 +253,9 @@ func TestDamagedGzip(t *testing.T) {
 			}
 			if err != nil {
 				t.Fatal(err)
+			}
+			if isUnpacked := f.BytesRead() == f.Size; isUnpacked != (lines < long) {
+				t.Errorf("%d lines: %d of %d bytes are unpacked", lines, f.BytesRead(), f.Size)
 			}
 			if got, _ := read(t, f); len(got) != lines || f.BytesRead() != f.Size || !f.Gzip {
 				t.Errorf("%d records, %d of %d bytes; want %d records", len(got), f.BytesRead(), f.Size, lines)

@@ -28,6 +28,9 @@ import (
 // completely.
 const peekBytes = 64 << 10
 
+// maxText is the greatest length of a gzip file's text that is kept in memory, instead of unpacking it twice.
+const maxText = 4 << 20
+
 // Opener opens one file after the other and reuses the memory of their readers, because an archive
 // has many small files. The zero value is ready for use. Only one goroutine may use it, and it must
 // close each File before it opens the next.
@@ -37,15 +40,16 @@ type Opener struct {
 
 	small   []byte        // content of a file that is read completely
 	buffer  *bufio.Reader // of the file
-	plain   *bufio.Reader // uncompressed text, if the format must be detected in it
-	unzip   *gzip.Reader
+	text    bytes.Buffer  // uncompressed text of a gzip file, if it has at most maxText bytes
+	plain   *bufio.Reader // uncompressed text
+	unzip   gzip.Reader
 	vsdb    *vsdb.Reader
 	metstat *metstat.Reader
 
 	folder, ensemble string // of the previous VSDB file
 }
 
-// File is an open file. Its readers use the memory of a few batches, whatever the size of the file.
+// File is an open file. Its readers use the memory of a few batches and of maxText, whatever the size of the file.
 type File struct {
 	Path     string // as given
 	Kind     Kind
@@ -274,26 +278,29 @@ func (o *Opener) unpack(file *File) (*bufio.Reader, error) {
 		return o.buffer, nil
 	}
 	file.Gzip = true
-	if o.unzip == nil {
-		o.unzip = new(gzip.Reader)
-	}
 	if err := o.unzip.Reset(o.buffer); err != nil {
 		return nil, &fault.Error{File: file.Path, Problem: "is an incomplete gzip file", Err: err}
 	}
-	// The checksum is at the end. Hence the file is read twice: before the first record it is known to be intact.
-	if _, err = io.Copy(io.Discard, o.unzip); err == nil && file.source.f != nil {
+	if o.plain == nil {
+		o.plain = bufio.NewReaderSize(nil, peekBytes)
+	}
+	// The checksum is at the end. Hence all text is unpacked before the first record, and a long text then once more.
+	o.text.Reset()
+	o.plain.Reset(&o.text)
+	if _, err = io.CopyN(&o.text, &o.unzip, maxText); errors.Is(err, io.EOF) {
+		return o.plain, nil
+	}
+	// Read returns an error of CopyN again. WriteTo is not used, because after Read it restarts a checksum that is 0.
+	if _, err = io.Copy(io.Discard, struct{ io.Reader }{&o.unzip}); err == nil && file.source.f != nil {
 		_, err = file.source.f.Seek(0, io.SeekStart)
 	}
 	file.source.text = content
 	file.source.read.Store(0)
 	o.buffer.Reset(&file.source)
 	if err = cmp.Or(err, o.unzip.Reset(o.buffer)); err != nil {
-		return nil, &fault.Error{File: file.Path, Problem: "cannot be read to its end", Err: err, Cure: "check the file or fetch it again"}
+		return nil, &fault.Error{File: file.Path, Problem: "cannot be read to its end", Err: cause(err), Cure: "check the file or fetch it again"}
 	}
-	if o.plain == nil {
-		o.plain = bufio.NewReaderSize(nil, peekBytes)
-	}
-	o.plain.Reset(o.unzip)
+	o.plain.Reset(&o.unzip)
 	return o.plain, nil
 }
 

@@ -54,8 +54,8 @@ type Catalog struct {
 	Sealed bool          `json:"sealed,omitempty"`
 	Files  record.Digest `json:"files"` // digest of the marks; its Records is their number
 
-	AdoptedOnly bool     `json:"-"` // built by reading the tables of another program, which stored nothing else
-	Reread      []string `json:"-"` // files that a load reads again; Merge removes their refused conflicts from the other catalog
+	AdoptedOnly bool            `json:"-"` // built by reading the tables of another program, which stored nothing else
+	Reread      map[string]bool `json:"-"` // files that a load reads again; Merge removes their refused conflicts from the other catalog
 
 	text         []byte // the input of ParseCatalog
 	index        map[groupKey]*Group
@@ -109,7 +109,8 @@ type groupKey struct{ lineType, version, model, obtype, fcstVar string }
 
 // NewCatalog returns the catalog of an empty subset.
 func NewCatalog(subset string) *Catalog {
-	return &Catalog{Subset: subset, Algorithm: KeyAlgorithm, Counted: true, Sealed: true, index: map[groupKey]*Group{}}
+	index, reread := map[groupKey]*Group{}, map[string]bool{}
+	return &Catalog{Subset: subset, Algorithm: KeyAlgorithm, Counted: true, Sealed: true, index: index, Reread: reread}
 }
 
 // ParseCatalog reads a catalog that Encode wrote.
@@ -280,7 +281,7 @@ func gcd(a, b int64) int64 {
 // Merge adds another catalog of the same subset, for example that of one commit to that of the
 // archive.
 func (c *Catalog) Merge(o *Catalog) {
-	c.Conflicts = slices.DeleteFunc(c.Conflicts, func(one Conflict) bool { return one.Refused && slices.Contains(o.Reread, one.Dropped.File) })
+	c.Conflicts = slices.DeleteFunc(c.Conflicts, func(one Conflict) bool { return one.Refused && o.Reread[one.Dropped.File] })
 	for _, conflict := range o.Conflicts {
 		c.AddConflict(conflict)
 	}

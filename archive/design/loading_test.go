@@ -7,16 +7,17 @@ func TestMergedLoading(t *testing.T) {
 	one, same, other := &Loading{PID: 1, Command: "x"}, &Loading{PID: 2, Command: "x"}, &Loading{PID: 3, Command: "y"}
 	inputs := &Loading{PID: 1, Command: "x", Inputs: []string{"/d/a", "/e"}}
 	for name, c := range map[string]struct{ stored, merged, want *Loading }{
-		"the first name":          {nil, one, one},
-		"no name":                 {one, nil, one},
-		"the same command":        {one, same, same},
-		"another command":         {one, other, one},
-		"the end of the command":  {one, &Loading{Command: "x"}, nil},
-		"the end of another load": {one, &Loading{Command: "y"}, one},
-		"an end without a name":   {nil, &Loading{Command: "x"}, nil},
-		"the end of all inputs":   {&Loading{PID: 1, Command: "x", Inputs: []string{"/d/a", "/e"}}, &Loading{Command: "y", Inputs: []string{"/e", "/d"}}, nil},
-		"the end of one input":    {inputs, &Loading{Command: "y", Inputs: []string{"/d/a", "/ee"}}, inputs},
-		"unknown inputs":          {one, &Loading{Command: "y", Inputs: []string{"/"}}, one},
+		"the first name":            {nil, one, one},
+		"no name":                   {one, nil, one},
+		"the same command":          {one, same, same},
+		"another command":           {one, other, one},
+		"the end of the command":    {one, &Loading{Command: "x"}, nil},
+		"the end of another load":   {one, &Loading{Command: "y"}, one},
+		"an end without a name":     {nil, &Loading{Command: "x"}, nil},
+		"the end of all inputs":     {&Loading{PID: 1, Command: "x", Inputs: []string{"/d/a", "/e"}}, &Loading{Command: "y", Inputs: []string{"/e", "/d"}}, nil},
+		"the end of one input":      {inputs, &Loading{Command: "y", Inputs: []string{"/d/a", "/ee"}}, inputs},
+		"the end in another folder": {inputs, &Loading{Command: "x", Inputs: []string{"/f/a", "/e"}}, inputs},
+		"unknown inputs":            {one, &Loading{Command: "y", Inputs: []string{"/"}}, one},
 	} {
 		stored, merged := NewCatalog("s"), NewCatalog("s")
 		stored.Loading, merged.Loading = c.stored, c.merged
@@ -33,7 +34,7 @@ func TestRereadFiles(t *testing.T) {
 		c.Dropped = Line{[]string{"a", "a", "b"}[i], uint32(i + 1)}
 		stored.AddConflict(c)
 	}
-	commit.Reread = []string{"a"}
+	commit.Reread["a"] = true
 	commit.AddConflict(Conflict{Refused: true, Dropped: Line{"a", 9}})
 	stored.Merge(commit)
 	var lines []uint32

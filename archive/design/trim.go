@@ -22,13 +22,15 @@ type Loading struct {
 	Waiting bool `json:"waiting,omitempty"` // another process has the archive open, and was asked to close it
 }
 
-// Continues reports whether a load completes an earlier one that was interrupted: it is the same command, or it loads all
-// inputs of the earlier one.
+// Continues reports whether a load completes an earlier one that was interrupted: it loads all inputs of the earlier one.
+// If the inputs of one of them are not known, it must be the same command. The same command in another folder can have
+// other inputs.
 func (l *Loading) Continues(earlier *Loading) bool {
 	isMissing := func(input string) bool {
 		return !slices.ContainsFunc(l.Inputs, func(mine string) bool { return input == mine || strings.HasPrefix(input, mine+"/") })
 	}
-	return l.Command == earlier.Command || len(earlier.Inputs) > 0 && !slices.ContainsFunc(earlier.Inputs, isMissing)
+	isKnown := len(l.Inputs) > 0 && len(earlier.Inputs) > 0
+	return isKnown && !slices.ContainsFunc(earlier.Inputs, isMissing) || !isKnown && l.Command == earlier.Command
 }
 
 // LoadedRecords counts all records that loads have stored, including those that were trimmed later.

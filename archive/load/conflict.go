@@ -3,6 +3,7 @@ package load
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/barograph/barograph/archive/design"
@@ -203,10 +204,11 @@ func (r *loadRun) resolveKept(c *commitInFlight, found []archive.ExistingRecord,
 }
 
 // locate finds the lines of the archive's existing values by reading loaded files again, if they
-// are still at their path and unchanged. It keeps a catalog of each file, which lets the next
-// search skip files without the wanted records. If several lines have the same values, it returns
-// the first one or, with Last, the last one. A load that was interrupted may have stored a value of a file that this
-// load has not read yet; First therefore also searches these files.
+// are still at their path and unchanged. It keeps the digest and a catalog of each file. Hence the
+// next search skips files without the wanted records, and does not read their bytes. If several
+// lines have the same values, it returns the first one or, with Last, the last one. A load that was
+// interrupted may have stored a value of a file that this load has not read yet; First therefore
+// also searches these files.
 func (r *loadRun) locate(ctx context.Context, c *commitInFlight, found []archive.ExistingRecord) (map[record.Digest]design.Line, error) {
 	wanted := lists.Set(found, func(f archive.ExistingRecord) record.Digest { return f.Stored })
 	var paths []string
@@ -215,18 +217,14 @@ func (r *loadRun) locate(ctx context.Context, c *commitInFlight, found []archive
 	if err != nil {
 		return nil, err
 	}
-	all := append(slices.Clone(r.summary.Files), before...)
-	for _, m := range c.openFiles {
-		all = append(all, *m)
-	}
-	for _, m := range all {
+	openFiles := lists.Map(slices.Collect(maps.Values(c.openFiles)), func(m *archive.Mark) archive.Mark { return *m })
+	for _, m := range slices.Concat(r.summary.Files, before, openFiles) {
 		if !digests[m.Digest] && r.mayContain(m.Digest, c.window, found) {
 			digests[m.Digest] = true
 			paths = append(paths, m.Path)
 		}
 	}
-	lines := map[record.Digest]design.Line{}
-	var h record.Hasher
+	lines, h := map[record.Digest]design.Line{}, record.Hasher{}
 	each := func(f *File, b *record.Batch) error {
 		defer release(b)
 		if b.Len() == 0 {
@@ -238,18 +236,19 @@ func (r *loadRun) locate(ctx context.Context, c *commitInFlight, found []archive
 		r.fileCatalogs[f.Digest].Add(b)
 		h.SetBatch(b)
 		for i := range b.Len() {
-			digest := h.Digest(i)
-			if !wanted[digest] {
-				continue
-			}
-			if line := lineOf(archive.Position{Batch: b, I: i}); lines[digest].File == "" || r.options.OnConflict == Last {
-				lines[digest] = line
+			if digest := h.Digest(i); wanted[digest] && (lines[digest].File == "" || r.options.OnConflict == Last) {
+				lines[digest] = lineOf(archive.Position{Batch: b, I: i})
 			}
 		}
 		return nil
 	}
-	end := func(*File) error { return nil }
+	known := maps.Clone(r.located) // end changes the other one meanwhile
+	end := func(f *File) error {
+		r.located[f.Path] = archive.Mark{Digest: f.Digest, Bytes: f.Bytes, Modified: f.Time}
+		return nil
+	}
 	o := ReadOptions{Workers: r.options.Workers, KeepLast: r.options.KeepLast, Skip: func(d string) (bool, error) { return !digests[d], nil }}
+	o.Known = func(path string) (archive.Mark, bool) { m, ok := known[path]; return m, ok }
 	if err = Read(ctx, paths, o, each, end); err == nil && r.options.OnConflict == First && len(lines) < len(wanted) {
 		for d := range r.fileCatalogs {
 			digests[d] = digests[d] || !r.mayContain(d, c.window, found)

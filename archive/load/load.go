@@ -109,7 +109,7 @@ func Run(ctx context.Context, a archive.Archive, subset string, paths []string, 
 	r := &loadRun{
 		archive: a, options: o, paths: paths, files: map[string]*archive.Mark{}, seenDigests: map[string]bool{},
 		progress: Progress{Step: "loading", AllFiles: len(paths)}, release: func(*record.Batch) {}, rejects: map[string]*design.Quarantine{},
-		fileCatalogs: map[string]*design.Catalog{}, incompleteDigests: map[string][]string{},
+		fileCatalogs: map[string]*design.Catalog{}, located: map[string]archive.Mark{}, incompleteDigests: map[string][]string{},
 	}
 	r.summary.OmittedColumns, r.summary.ShortenedTexts, r.summary.NotAccepted = map[string]int64{}, map[string]int64{}, map[string]int64{}
 	maxMarks := int64(len(paths)) * marksPerFile
@@ -253,6 +253,7 @@ type loadRun struct {
 	release func(*record.Batch) // recycles a batch that is no longer used
 
 	fileCatalogs map[string]*design.Catalog // by digest: catalogs of files that locate has read
+	located      map[string]archive.Mark    // by path: digests of these files, and of files that locate has skipped
 
 	progress      Progress
 	finishedBytes int64 // bytes of the files that were read to their end
@@ -311,7 +312,7 @@ func (r *loadRun) mark(f *File) *archive.Mark {
 	if m == nil {
 		m = &archive.Mark{Path: f.Path, Digest: f.Digest, Bytes: f.Bytes}
 		r.files[f.Path], r.rejects[f.Path] = m, &design.Quarantine{File: f.Path, Digest: f.Digest}
-		r.window.catalog.Reread = append(r.window.catalog.Reread, f.Path)
+		r.window.catalog.Reread[f.Path] = true
 	}
 	return m
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -81,16 +82,24 @@ func TestRefusedLineOfACorrectedFile(t *testing.T) {
 // TestFirstAfterAnInterruption: an interrupted load has stored a value of the file that comes last. The next load finds
 // its line, although the file has no mark, and the value of a file that has arrived meanwhile wins.
 func TestFirstAfterAnInterruption(t *testing.T) {
-	a, dir := memory(t), t.TempDir()
-	last := write(t, dir, "b.vsdb", line(0, 0, 2)+line(6, 0, 2))
-	if _, err := load.Run(t.Context(), &unmarked{a}, "s", []string{last}, load.Options{OnConflict: load.First}); err != nil {
-		t.Fatal(err)
+	for _, age := range []time.Duration{0, time.Hour} { // the digest of an old file is not computed again
+		a, dir := memory(t), t.TempDir()
+		last := write(t, dir, "b.vsdb", line(0, 0, 2)+line(6, 0, 2)+line(12, 0, 2))
+		if _, err := load.Run(t.Context(), &unmarked{a}, "s", []string{last}, load.Options{OnConflict: load.First}); err != nil {
+			t.Fatal(err)
+		}
+		first := write(t, dir, "a.vsdb", line(0, 0, 1)+line(6, 0, 1))
+		for _, path := range []string{first, last} {
+			if err := os.Chtimes(path, time.Time{}, time.Now().Add(-age)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := mustLoad(t, a, load.Options{OnConflict: load.First, Window: 1}, first, last)
+		if s.Conflicts != 4 || s.Duplicates != 1 || s.Stored != 0 {
+			t.Errorf("age %v: conflicts %d, duplicates %d, stored %d; want 4, 1, 0", age, s.Conflicts, s.Duplicates, s.Stored)
+		}
+		holdsFbar(t, a, map[int32]float64{0: 1, 6: 1, 12: 2})
 	}
-	s := mustLoad(t, a, load.Options{OnConflict: load.First, Window: 1}, write(t, dir, "a.vsdb", line(0, 0, 1)), last)
-	if s.Conflicts != 2 || s.Duplicates != 1 || s.Stored != 0 {
-		t.Errorf("conflicts %d, duplicates %d, stored %d; want 2, 1, 0", s.Conflicts, s.Duplicates, s.Stored)
-	}
-	holdsFbar(t, a, map[int32]float64{0: 1, 6: 2})
 }
 
 // TestDamagedGzipStoresNothing: the checksum of a gzip file is at its end, and a wrong one means that any value may be

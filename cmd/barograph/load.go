@@ -21,6 +21,7 @@ import (
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/run"
 
 	"github.com/spf13/cobra"
@@ -173,13 +174,8 @@ func (e *env) load(ctx context.Context, j *loadJob, args []string) error {
 		return err
 	}
 	if len(args) <= 100 && !slices.Contains(args, formats.Stdin) {
-		for _, name := range args {
-			absolute, err := filepath.Abs(name)
-			if err != nil {
-				return err
-			}
-			j.inputs = append(j.inputs, absolute)
-		}
+		// Abs fails only without a current folder; then Expand has found no file with a relative name.
+		j.inputs = lists.Map(args, func(name string) string { absolute, _ := filepath.Abs(name); return absolute })
 	}
 	if j.dryRun {
 		return e.previewRemoval(ctx, j, files)
