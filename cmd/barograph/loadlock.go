@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/barograph/barograph/archive/design"
@@ -58,9 +60,12 @@ func (e *env) lockForLoad(file string) (unlock func(), err error) {
 	}
 	text, err := json.Marshal(e.loadingProcess())
 	temporary := fmt.Sprintf("%s.%d", file, time.Now().UnixNano())
-	defer os.Remove(temporary)                       //nolint:errcheck // it has another name then, or another process loads
-	if os.WriteFile(temporary, text, 0o644) != nil { //nolint:gosec // no secret
-		return func() {}, err // this user cannot write into the folder: the engine reports that
+	defer os.Remove(temporary)                              //nolint:errcheck // it has another name then, or another process loads
+	err = cmp.Or(err, os.WriteFile(temporary, text, 0o644)) //nolint:gosec // no secret
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EROFS) {
+		return func() {}, nil // this user cannot write into the folder: the engine reports that
+	} else if err != nil {
+		return func() {}, err
 	}
 	for range 2 {
 		if err = os.Link(temporary, file); err != nil && !errors.Is(err, fs.ErrExist) {

@@ -2,11 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -76,6 +78,20 @@ func TestHolderOfServers(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestNoLoadingFile: a full disk is an error, because the load could not be locked. A folder that this user cannot write is
+// not: the engine reports it, or its files are elsewhere.
+func TestNoLoadingFile(t *testing.T) {
+	e := &env{args: []string{"load", "x"}}
+	if _, err := e.lockForLoad(filepath.Join(t.TempDir(), "none", "a.db.loading")); err != nil {
+		t.Error(err)
+	}
+	dir := smallDisk(t)
+	fillDisk(t, dir)
+	if _, err := e.lockForLoad(filepath.Join(dir, "a.db.loading")); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("a full disk: the error is %v", err)
 	}
 }
 

@@ -547,20 +547,12 @@ func reports() []publicReport {
 			}
 		}},
 		{"borgbackup/borg#9573", "disk without one free byte", withLog, func(t *testing.T, v *victim) {
-			disk := filepath.Join(v.dir, "disk")
-			check(t, os.Mkdir(disk, 0o700))
-			if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=40m"); err != nil {
-				t.Skip("NOT TESTED: a small disk needs root: ", err)
-			}
-			t.Cleanup(func() { check(t, syscall.Unmount(disk, syscall.MNT_DETACH)) })
+			disk := smallDisk(t)
 			rows, was := v.rows(t), v.path
 			v.path = filepath.Join(disk, "a.db")
 			v.url = v.engine + ":" + v.path
 			copyArchive(t, was, v.path)
-			filler := filepath.Join(disk, "filler")
-			if err := os.WriteFile(filler, make([]byte, 41<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
-				t.Fatal(err)
-			}
+			filler := fillDisk(t, disk)
 			if status, stdout, stderr := barograph(t, v.question()...); stdout != rows {
 				refused(t, ending{status, stderr}, "a.db", fault.Failed, fault.Unreachable)
 			}
@@ -577,4 +569,25 @@ func reports() []publicReport {
 			v.intact(t)
 		}},
 	}
+}
+
+// smallDisk mounts a disk of 40 MiB and returns its folder.
+func smallDisk(t *testing.T) string {
+	t.Helper()
+	disk := t.TempDir()
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=40m"); err != nil {
+		t.Skip("NOT TESTED: a small disk needs root: ", err)
+	}
+	t.Cleanup(func() { check(t, syscall.Unmount(disk, syscall.MNT_DETACH)) })
+	return disk
+}
+
+// fillDisk leaves no free byte on a small disk and returns the file that takes the space.
+func fillDisk(t *testing.T, disk string) string {
+	t.Helper()
+	filler := filepath.Join(disk, "filler")
+	if err := os.WriteFile(filler, make([]byte, 41<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	return filler
 }

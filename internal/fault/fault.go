@@ -128,21 +128,15 @@ func Text(err error) string {
 		}
 	}
 	text := strings.Join(lines, "\n")
-	if hasCure(err) {
-		return text
-	}
-	for _, c := range []struct {
-		reason syscall.Errno
-		cure   string
-	}{
-		{syscall.ENOSPC, "free space on that disk, or name another place"},
-		{syscall.EDQUOT, "your quota is used up: remove what you need no more, or name another place"},
-		{syscall.EROFS, "its file system is read-only: name another place"},
-		{syscall.EACCES, "change its permissions, or name another place"},
-		{syscall.ENOTDIR, "a part of this path is a file: name a folder"},
+	for _, c := range []Error{
+		{Err: syscall.ENOSPC, Cure: "free space on that disk, or name another place"},
+		{Err: syscall.EDQUOT, Cure: "your quota is used up: remove what you need no more, or name another place"},
+		{Err: syscall.EROFS, Cure: "its file system is read-only: name another place"},
+		{Err: syscall.EACCES, Cure: "change its permissions, or name another place"},
+		{Err: syscall.ENOTDIR, Cure: "a part of this path is a file: name a folder"},
 	} {
-		if errors.Is(err, c.reason) {
-			return text + "; " + c.cure
+		if errors.Is(err, c.Err) && !hasCure(err) {
+			return text + "; " + c.Cure
 		}
 	}
 	return text
