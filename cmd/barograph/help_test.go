@@ -52,6 +52,9 @@ func TestHelp(t *testing.T) {
 		if n := strings.Count(text.String(), exitStatus); c.Runnable() && n != 1 {
 			t.Errorf("%s: the help names the exit statuses %d times", c.CommandPath(), n)
 		}
+		if line := regexp.MustCompile(`(?m)^  barograph.*\bCOMMAND COMMAND\b.*`).FindString(text.String()); line != "" {
+			t.Errorf("%s: the usage line repeats a word: %s", c.CommandPath(), line)
+		}
 		if old := regexp.MustCompile(`--(db|engine-url)\b`).FindString(text.String()); old != "" {
 			t.Errorf("%s: the help has %s", c.CommandPath(), old)
 		}

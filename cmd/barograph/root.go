@@ -24,7 +24,7 @@ import (
 
 func newRoot(e *env) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "barograph COMMAND",
+		Use:   "barograph",
 		Short: "Choose a database for forecast-verification data: load, prove, measure, recommend.",
 		Long: `Barograph loads your own forecast-verification files (NCEP's VSDB, MET's .stat) into the databases that you
 compare. It proves that every engine, physical design and flavour (form of a query) returns the same result,

@@ -13,8 +13,8 @@ as_reported() {
 today() {
 	rm -rf "$out/methods" "$out/bloat"
 	up postgres --profile tuned
-	measure post --engine lab:postgres --lab-dir "$lab" --test queue --messages "$(small 2000 60)" --mean 240.3 --out "$out/methods"
-	measure post --engine lab:postgres --lab-dir "$lab" --test bloat --method row-2006,service --messages "$(small 500 40)" --mean 240.3 --reposts 4 --out "$out/bloat"
+	measure post --engine lab:postgres --lab-dir "$lab" --test queue --messages "$(small 500 60)" --mean 240.3 --out "$out/methods"
+	measure post --engine lab:postgres --lab-dir "$lab" --test bloat --method row-2006,service --messages "$(small 60 40)" --mean 240.3 --reposts 4 --out "$out/bloat"
 	barograph lab down postgres --lab-dir "$lab"
 }
 
