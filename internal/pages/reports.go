@@ -127,7 +127,8 @@ func (p *page) storedProjection(name string, conditions []string) (q report.Proj
 	return q, fmt.Errorf("%s/growth.json has no projection of %v", name, conditions)
 }
 
-// warnings are the warnings of run folders, each once, without those of cases that have no rows.
+// warnings are the warnings of run folders, each once, without those of cases that have no rows. Equal texts after the first
+// colon are one warning, with all that is before it.
 func (p *page) warnings(names ...string) (out []string, err error) {
 	for _, name := range names {
 		if !p.exists(name) {
@@ -137,9 +138,15 @@ func (p *page) warnings(names ...string) (out []string, err error) {
 		if err != nil {
 			return nil, err
 		}
+		places := map[string]string{} // of the warnings with the same text
 		for _, w := range f.run.Warnings {
-			if text := "`" + name + "`: " + w; !slices.Contains(out, text) && !strings.Contains(w, "has no rows in this data") {
-				out = append(out, text)
+			place, text, ok := strings.Cut(w, ": ")
+			if i := slices.Index(out, "`"+name+"`: "+places[text]+": "+text); ok && i >= 0 && !strings.Contains(places[text], place) {
+				places[text] += "; " + place
+				out[i] = "`" + name + "`: " + places[text] + ": " + text
+			} else if full := "`" + name + "`: " + w; i < 0 && !slices.Contains(out, full) && !strings.Contains(w, "has no rows in this data") {
+				places[text] = place
+				out = append(out, full)
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/engine/posts"
@@ -183,17 +184,15 @@ func (p *Programme) report(c run.Cell, out *run.Measured, t *Tally, addedRows in
 	case posted.Merged > 0:
 		out.RowsInserted, out.RowsUpdated = addedRows, posted.Merged-addedRows
 	}
-	warn := func(n int64, problem string) {
-		p.Folder.Warn(fmt.Sprintf("%s %s, %s, %s: %d %s",
-			c.Value("test"), c.Value("scenario"), p.Design, p.Method, n, problem))
+	warn := func(n int64, one, many string) {
+		if n > 0 {
+			p.Folder.Warn(fmt.Sprintf("%s %s, %s, %s: %s", c.Value("test"), c.Value("scenario"), p.Design, p.Method, english.Plural(int(n), one, many)))
+		}
 	}
-	if t.Doubled > 0 {
-		warn(t.Doubled, "products are duplicates, apart from sequence numbers, trailing blanks and line ends; "+
-			"the service did not post them again")
-	}
-	if n := posted.Unknown + posted.Filtered; n > 0 {
-		warn(n, "values belong to stations or parameters that the tables do not admit")
-	}
+	const consequence = ", apart from sequence numbers, trailing blanks and line ends; the service did not post "
+	warn(t.Doubled, "product is a duplicate"+consequence+"it again", "products are duplicates"+consequence+"them again")
+	warn(posted.Unknown+posted.Filtered, "value belongs to a station or parameter that the tables do not admit",
+		"values belong to stations or parameters that the tables do not admit")
 }
 
 // logBytes returns the bytes that the server has logged so far; -1 = the engine does not report them.
