@@ -101,7 +101,7 @@ func AvailableMemory(ctx context.Context) uint64 {
 func (m Machine) Warnings() []string {
 	var out []string
 	if m.UsableCPUs > 0 && m.Load[0] > 0.5*float64(m.UsableCPUs) {
-		out = append(out, fmt.Sprintf("the machine was busy before the run: load average %.2f on %d usable core(s); the other work makes the measured times longer",
+		out = append(out, fmt.Sprintf("the machine was busy before the run: load average %.2f, usable cores: %d; other work makes the measured times longer",
 			m.Load[0], m.UsableCPUs))
 	}
 	switch {

@@ -96,7 +96,7 @@ func TestMachineWarnings(t *testing.T) {
 		t.Error(w)
 	}
 	busy := Machine{UsableCPUs: 2, Load: [3]float64{1.7, 0, 0}, Disk: Disk{Type: "tmpfs", Mount: "/dev/shm"}}
-	if w := busy.Warnings(); len(w) != 2 || !strings.Contains(w[0], "1.70") || !strings.Contains(w[1], "/dev/shm") {
+	if w := busy.Warnings(); len(w) != 2 || !strings.Contains(w[0], "load average 1.70, usable cores: 2; other work") || !strings.Contains(w[1], "/dev/shm") {
 		t.Error(w)
 	}
 }

@@ -46,7 +46,7 @@ func FastReadWarnings(r *run.Run, samples []run.Sample) (warnings []string) {
 		}
 	}
 	for _, c := range order {
-		warnings = append(warnings, fmt.Sprintf("%s with %s: %d queries read faster than the disks can (the first: %s), because of short reads or of caches below the disks; the model excludes them",
+		warnings = append(warnings, fmt.Sprintf("%s with %s: %d of the queries read faster than the disks can (the first: %s), because of short reads or of caches below the disks; a fitted model excludes them",
 			c.Value("query"), ConfigName(&r.Scan.Configs[r.ConfigIndex(c)]), n[c], first[c]))
 	}
 	return warnings

@@ -29,7 +29,7 @@ func TestFastReadWarnings(t *testing.T) {
 	add(1, 50, 129)
 	add(1, 59, 130)
 	warned := scan.FastReadWarnings(&f.Run, f.Samples())
-	if len(warned) != 1 || !strings.Contains(warned[0], "2 paths, 2 partitions: 2 queries") || !strings.Contains(warned[0], "129.0 MB/s from /d2, whose measured rate is 59.7") {
+	if len(warned) != 1 || !strings.Contains(warned[0], "2 paths, 2 partitions: 2 of the queries") || !strings.Contains(warned[0], "129.0 MB/s from /d2, whose measured rate is 59.7") {
 		t.Errorf("%q", warned)
 	}
 	if models := scan.FitModels(&f.Run, f.Samples()); len(models) != 1 || !strings.Contains(models[0].Problem, "1 setups are too few") {
