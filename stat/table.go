@@ -46,8 +46,9 @@ type Stat struct {
 	ValuesFunc func(objects []string, cols [][]float64) []float64
 }
 
-// OfObjects reports whether s is computed from several records at once, as statistics of objects are.
-func (s *Stat) OfObjects() bool { return s.RecordsFunc != nil || s.ValuesFunc != nil }
+// NeedsRecords reports whether s is computed from several records, which cannot be aggregated to one record first. Some
+// statistics of objects are.
+func (s *Stat) NeedsRecords() bool { return s.RecordsFunc != nil || s.ValuesFunc != nil }
 
 // Table lists all statistics, ordered by line type. The caller must not change the slice or what it
 // points to.
