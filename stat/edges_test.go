@@ -242,3 +242,18 @@ func TestNegativeVariance(t *testing.T) {
 		t.Errorf("BIAS = %v", x)
 	}
 }
+
+// TestAggregateHasNoRepeatingColumns: an aggregate of fixed columns does not report a statistic of the repeating ones as
+// undefined by the records.
+func TestAggregateHasNoRepeatingColumns(t *testing.T) {
+	for lineTypeName, name := range map[string]string{"PCT": "PSTD_BRIER", "MCTC": "MCTS_ACC"} {
+		a := NewAggregate(lineType(t, lineTypeName))
+		a.Add([]float64{100, 2, 0.5, 20, 5, 10, 65})
+		if v, ok, err := a.Stat(name); ok || err == nil || !strings.Contains(err.Error(), "needs the repeating columns") {
+			t.Errorf("%s: %v, %v, %v", name, v, ok, err)
+		}
+		if v, ok, err := a.Stat("TOTAL"); !ok || err != nil || v != 100 {
+			t.Errorf("TOTAL of %s: %v, %v, %v", lineTypeName, v, ok, err)
+		}
+	}
+}
