@@ -180,7 +180,8 @@ func (a *Aggregate) Reset() {
 }
 
 // Add adds one record: its numeric columns by Column.Slot, as in one row of Batch.Num. It does not
-// keep columns. It panics if there are fewer columns than the line type has fixed ones, which is an error of the caller.
+// keep columns. It panics if there are fewer columns than the line type has fixed ones, which is an error of the
+// caller.
 func (a *Aggregate) Add(columns []float64) {
 	p, last := a.plan, len(a.plan.rules)-1
 	a.records++
@@ -261,9 +262,9 @@ func (p *plan) eval(s *Stat, slots []int, sums, v []float64) (float64, bool) {
 	for _, k := range slots {
 		v = append(v, p.value(sums, k))
 	}
-	// The last four columns of PCT are thresh_i, oy_i and on_i of the last bin, and the last threshold. VSDB's RELI of m
-	// members has bins for the probabilities 0, 1/m … 1 and no last threshold. Stat.Eval rejects NaN, therefore the last
-	// threshold gets a value here. bins does not use it if the last bin is the probability 1.
+	// The last four columns of PCT are thresh_i, oy_i and on_i of the last bin, and the last threshold. VSDB's RELI
+	// of m members has bins for the probabilities 0, 1/m … 1 and no last threshold. Stat.Eval rejects NaN, therefore
+	// the last threshold gets a value here. bins does not use it if the last bin is the probability 1.
 	if last := len(v) - 1; p.lineType == "PCT" && last > 2 && v[last-3] == 1 && math.IsNaN(v[last]) {
 		v[last] = 1
 	}

@@ -271,8 +271,8 @@ func (sm *sampledRecords) statistic(buffer []float64, starts []int, block, count
 	for k, slot := range sm.slots {
 		buffer[slot] = sums[k]
 		if sm.plan.rules[slot].method == constantValue {
-			// Summarize has checked that all records with pairs have the same value. NaN is the last threshold of VSDB's
-			// RELI, which eval replaces.
+			// Summarize has checked that all records with pairs have the same value. NaN is the last threshold of
+			// VSDB's RELI, which eval replaces.
 			buffer[slot] = sm.terms[sm.first*width+k]
 		}
 	}

@@ -88,8 +88,8 @@ func (b Bootstrap) Significance(one, other Series) (share float64, ok bool, err 
 }
 
 // perfectScores are the scores of a perfect forecast, NaN for statistics without one (METcalcpy
-// perfect_score_adjustment, and others). The table omits ODDS and LODDS, for which METcalcpy wrongly has 0, and has 0 for
-// BIAS of VL1L2, for which METcalcpy has 1. Names are those of BareName.
+// perfect_score_adjustment, and others). The table omits ODDS and LODDS, for which METcalcpy wrongly has 0, and has 0
+// for BIAS of VL1L2, for which METcalcpy has 1. Names are those of BareName.
 var perfectScores = []struct { //nolint:gochecknoglobals // a constant table
 	score float64
 	names string
@@ -103,8 +103,8 @@ var perfectScores = []struct { //nolint:gochecknoglobals // a constant table
 		VCNT_ANOM_CORR_UNCNTR`},
 }
 
-// PerfectScore returns the score of a perfect forecast, NaN if the statistic has none. ok is false if perfectScores lacks
-// the statistic.
+// PerfectScore returns the score of a perfect forecast, NaN if the statistic has none. ok is false if perfectScores
+// lacks the statistic.
 func (s *Stat) PerfectScore() (score float64, ok bool) {
 	for _, p := range perfectScores {
 		if slices.Contains(columns(p.names), BareName(s.LineType, s.Name)) {
@@ -177,8 +177,8 @@ func (e *EquivalenceTest) Outcome() string {
 	return different + " and " + equal
 }
 
-// meanAndDeviation returns the mean of values and their standard deviation, with divisor n−1. A deviation of the size of
-// rounding errors is 0: three values 0.1 have the mean 0.10000000000000002.
+// meanAndDeviation returns the mean of values and their standard deviation, with divisor n−1. A deviation of the size
+// of rounding errors is 0: three values 0.1 have the mean 0.10000000000000002.
 func meanAndDeviation(values []float64) (mean, sd float64) {
 	mean, _ = weightedMean(values, nil)
 	largest := 0.0

@@ -280,8 +280,8 @@ func TestGerrity(t *testing.T) {
 	}
 }
 
-// TestCategoriesWithDifferentChances: only HSS_EC depends on ec_value. Records that differ in it, or lack it, define the
-// other statistics of their counts.
+// TestCategoriesWithDifferentChances: only HSS_EC depends on ec_value. Records that differ in it, or lack it, define
+// the other statistics of their counts.
 func TestCategoriesWithDifferentChances(t *testing.T) {
 	lt := lineType(t, "MCTC")
 	counts := [][]float64{{20, 5, 10, 65}, {50, 30, 20, 200}}

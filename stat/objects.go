@@ -37,15 +37,15 @@ var modeNames = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"CURVATURERATIO": "curvature_ratio",
 }
 
-// objectNames2010 maps METviewer's names of 2010 to the present ones. It lacks MAD, which was ANGLEDIFF_CA in 2010 and is
-// a column of CNT in METviewer's present menu.
+// objectNames2010 maps METviewer's names of 2010 to the present ones. It lacks MAD, which was ANGLEDIFF_CA in 2010
+// and is a column of CNT in METviewer's present menu.
 var objectNames2010 = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"MMI": "MAXINT_SA", "MMIF": "MAXINTF_SA", "MMIO": "MAXINTO_SA", "MIA": "INTAREA_CA", "MAR": "AREARATIO_CA",
 	"MCD": "CENTDIST_CA", "P50": "INT50_DCA", "P90": "INT90_DCA", "ACOV": "ACOV_OSA",
 }
 
-// fromObjects is the source of the statistics of objects. Some of METcalcpy's ratios have the numerator of another ratio:
-// its RATIO_FSU_FSA counts the matched objects.
+// fromObjects is the source of the statistics of objects. Some of METcalcpy's ratios have the numerator of another
+// ratio: its RATIO_FSU_FSA counts the matched objects.
 const fromObjects = "METviewer MVUtil.java; METcalcpy util/mode_ratio_statistics.py, with the numerators of the names"
 
 // objectTypes are the line types of single objects and of pairs, by the prefix of a statistic's name: none, 2D, 3D.

@@ -108,8 +108,8 @@ func TestPairedObjects(t *testing.T) {
 	}
 }
 
-// TestColumnsAreNotNamedLikeObjects: each column in which METviewer looks for a finished statistic is found by its name.
-// No statistic of objects has that name.
+// TestColumnsAreNotNamedLikeObjects: each column in which METviewer looks for a finished statistic is found by its
+// name. No statistic of objects has that name.
 func TestColumnsAreNotNamedLikeObjects(t *testing.T) {
 	for _, f := range finishedTypes {
 		for _, c := range lineType(t, f.lineType).Columns {

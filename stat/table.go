@@ -71,7 +71,8 @@ func (s *Stat) Eval(v []float64) (float64, bool) {
 	return 0, false
 }
 
-// prefixes are METviewer's prefixes of a line type's statistics, in addition to the type's name. The longer one is first.
+// prefixes are METviewer's prefixes of a line type's statistics, in addition to the type's name. The longer one is
+// first.
 var prefixes = map[string][]string{ //nolint:gochecknoglobals // a constant table
 	"VL1L2": {"VCNT_"}, "NBRCNT": {"NBR_CNT_", "NBR_"}, "NBRCTC": {"NBR_CTC_", "NBR_"}, "NBRCTS": {"NBR_CTS_", "NBR_"},
 	"PCT": {"PSTD_"}, "MCTC": {"MCTS_"}, "ENSCNT": {"ENS_"},

@@ -403,8 +403,8 @@ func TestCorrelationsBeyondOne(t *testing.T) {
 	}
 }
 
-// TestMergedAggregates: two merged halves equal the aggregate of all records, and a constant that differs between them is
-// missing.
+// TestMergedAggregates: two merged halves equal the aggregate of all records, and a constant that differs between
+// them is missing.
 func TestMergedAggregates(t *testing.T) {
 	for _, a := range readAnswers(t) {
 		if a.Case != "random" {
