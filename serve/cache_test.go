@@ -70,6 +70,10 @@ func TestBetterScores(t *testing.T) {
 		{"VL1L2", "SPEED_ABSERR", 1, 2, 1},
 		{"VL1L2", "VDIFF_SPEED", 1, 2, 1},
 		{"SL1L2", "RMSE", math.NaN(), 3, 0},
+		{"CNT", "RMSE", 2, 3, 1}, // a record contains these, by names with and without the line type
+		{"PSTD", "PSTD_BRIER", 0.2, 0.1, -1},
+		{"VCNT", "VCNT_DIR_ERR", 1, 2, 1},
+		{"NBRCTS", "NBR_CTS_ODDS", 9, 2, 1},
 	} {
 		if got := compareScores(c.lineType, c.stat, c.candidate, c.baseline); got != c.want {
 			t.Errorf("%s %s: %v against %v is %d, want %d", c.lineType, c.stat, c.candidate, c.baseline, got, c.want)

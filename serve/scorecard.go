@@ -240,7 +240,7 @@ func valueOf(v float64) *float64 {
 // bestScores are the best values of statistics that stat.PerfectScore does not know. ±Inf means that a higher or
 // a lower value is always better.
 var bestScores = map[string]float64{ //nolint:gochecknoglobals // a constant table
-	"MAE_OERR": 0, "RMSE_OERR": 0, "ME_OERR": 0, "CRPS_EMP": 0, "CRPS_EMP_FAIR": 0, "IGN": math.Inf(-1),
+	"RMSE_OERR": 0, "ME_OERR": 0, "CRPS_EMP": 0, "CRPS_EMP_FAIR": 0, "IGN": math.Inf(-1),
 	"S1": 0, "S1_OG": 0, "FGOG_RATIO": 100, "FE": 0, "SI": 0, "COMP": 1, "ODDS": math.Inf(1), "LODDS": math.Inf(1),
 	"DIR_ERR": 0, "DIR_ABSERR": 0, "DIR_ME": 0, "DIR_MAE": 0, "DIR_MSE": 0, "DIRA_ME": 0, "DIRA_MAE": 0, "DIRA_MSE": 0,
 	"SPEED_ABSERR": 0, "VDIFF_SPEED": 0, "FY_ON": 0, "FN_OY": 0,
@@ -250,9 +250,9 @@ var bestScores = map[string]float64{ //nolint:gochecknoglobals // a constant tab
 // worse, and 0 if both are equally good or if the statistic has no best value. The better value is the one nearer
 // to the best: for a bias, 0.1 is better than −0.2.
 func compareScores(lineType, name string, candidate, baseline float64) int {
-	best, ok := bestScores[name]
-	if st, err := stat.ByName(lineType, name); err == nil && !ok {
-		best, ok = st.PerfectScore()
+	best, ok := bestScores[stat.BareName(lineType, name)]
+	if !ok {
+		best, ok = (&stat.Stat{LineType: lineType, Name: name}).PerfectScore()
 	}
 	switch {
 	case !ok || math.IsNaN(best) || math.IsNaN(candidate) || math.IsNaN(baseline):

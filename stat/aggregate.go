@@ -10,9 +10,9 @@ import (
 )
 
 // Aggregate combines the partial sums of many records of one line type into those of one record over all their pairs,
-// by METcalcpy's rules (agg_stat.py): it adds counts (total and similar columns, the cells of contingency tables, the
-// repeating columns), and averages means with the number of pairs as weight, Σ N·x / Σ N. plan.ruleOf has the
-// exceptions.
+// by METcalcpy's rules (agg_stat.py): it adds counts (total and similar columns, the cells of contingency tables, and
+// for Summarize the repeating columns), and averages means with the number of pairs as weight, Σ N·x / Σ N. plan.ruleOf
+// has the exceptions.
 //
 // A column that is missing (NaN) in any record with pairs is missing in the aggregate: a mean over some of the pairs
 // would not fit the other columns. A missing total makes every mean missing. A record with total 0 has no pairs and
@@ -140,7 +140,8 @@ func (p *plan) term(row []float64, k int) float64 {
 	case r.method == rootOfMeanSquare:
 		return w * x * x
 	case r.method == skillScoreMean && row[r.score] == 0 && (x == 1 || math.IsNaN(x)):
-		// s = 0 and x = 1 hold for every r > 0. MET writes s = 0 and no x for r = 0: NBRCNT of a field without events.
+		// From s = 0 and x = 1, r cannot be computed, because every r > 0 fits. For r = 0, MET writes s = 0 and no x
+		// (NBRCNT of a field without events).
 		// Counting r as 0 in both cases, as METcalcpy does, makes an aggregate of only such records undefined.
 		return 0
 	}
@@ -151,7 +152,8 @@ func (p *plan) term(row []float64, k int) float64 {
 func (p *plan) value(sums []float64, k int) float64 {
 	switch r := &p.rules[k]; {
 	case r.method == addValues:
-	case sums[len(sums)-1] == 0 || math.IsInf(sums[k], 0): // no record has pairs, or a perfect skill contradicts its score
+	case sums[len(sums)-1] == 0 || math.IsInf(sums[k], 0):
+		// No record has pairs; or a record has skill 1 and a score other than 0, for which term divides by 0.
 		return math.NaN()
 	case r.method == mean:
 		return sums[k] / sums[r.weight]
@@ -163,7 +165,8 @@ func (p *plan) value(sums []float64, k int) float64 {
 	return sums[k]
 }
 
-// NewAggregate returns an empty aggregate for records of type t.
+// NewAggregate returns an empty aggregate for records of type t. It has the fixed columns only: Summarize computes the
+// statistics of the repeating columns (those of PCT and MCTC).
 func NewAggregate(t *record.LineType) *Aggregate { return newPlan(t, 0, !equalWeights).newAggregate() }
 
 func (p *plan) newAggregate() *Aggregate {
@@ -177,7 +180,8 @@ func (a *Aggregate) Reset() {
 }
 
 // Add adds one record: its numeric columns by Column.Slot, as in one row of Batch.Num. It does not
-// keep columns. It panics if there are fewer columns than the line type has fixed ones, which is an error of the caller.
+// keep columns. It panics if there are fewer columns than the line type has fixed ones, which is an error of the
+// caller.
 func (a *Aggregate) Add(columns []float64) {
 	p, last := a.plan, len(a.plan.rules)-1
 	a.records++
@@ -230,10 +234,14 @@ func (a *Aggregate) Column(name string) (float64, bool) {
 	return x, isFinite(x)
 }
 
-// Stat computes a statistic of the aggregate by name (see ByName). ok is false if the records do
-// not define it; err is not nil if the line type has no such statistic.
+// Stat computes a statistic of the aggregate by name (see ByName). ok is false if the records do not define it; err is
+// not nil if the line type has no such statistic, or if the statistic needs the repeating columns.
 func (a *Aggregate) Stat(name string) (value float64, ok bool, err error) {
 	s, err := ByName(a.plan.lineType, name)
+	if err == nil && slices.Contains(s.Needs, Repeats) {
+		problem := "needs the repeating columns, which an Aggregate does not have"
+		err = &fault.Error{Setting: "statistic " + s.Name, Problem: problem, Cure: "use Summarize"}
+	}
 	if err != nil {
 		return 0, false, err
 	}
@@ -254,8 +262,9 @@ func (p *plan) eval(s *Stat, slots []int, sums, v []float64) (float64, bool) {
 	for _, k := range slots {
 		v = append(v, p.value(sums, k))
 	}
-	// The last four columns of PCT are thresh_i, oy_i and on_i of the last bin, and the last threshold. VSDB's RELI of m
-	// members has bins for the probabilities 0, 1/m … 1 and no last threshold. bins recognizes it by the last bin's 1.
+	// The last four columns of PCT are thresh_i, oy_i and on_i of the last bin, and the last threshold. VSDB's RELI
+	// of m members has bins for the probabilities 0, 1/m … 1 and no last threshold. Stat.Eval rejects NaN, therefore
+	// the last threshold gets a value here. bins does not use it if the last bin is the probability 1.
 	if last := len(v) - 1; p.lineType == "PCT" && last > 2 && v[last-3] == 1 && math.IsNaN(v[last]) {
 		v[last] = 1
 	}

@@ -174,6 +174,7 @@ func newSampledRecords(p *plan, s *Stat, cols [][]float64) *sampledRecords {
 	sm.slots = append(slices.Clone(sm.needs), len(p.rules)-1)
 	for _, k := range sm.needs {
 		if r := p.rules[k]; r.method != addValues && r.method != constantValue {
+			// r.score is 0 if the method has no score. The sum of slot 0 is then not used, unless stat needs it.
 			sm.slots = append(sm.slots, r.weight, r.score)
 		}
 	}
@@ -270,7 +271,9 @@ func (sm *sampledRecords) statistic(buffer []float64, starts []int, block, count
 	for k, slot := range sm.slots {
 		buffer[slot] = sums[k]
 		if sm.plan.rules[slot].method == constantValue {
-			buffer[slot] = sm.terms[sm.first*width+k] // Summarize has checked that all records with pairs have it
+			// Summarize has checked that all records with pairs have the same value. NaN is the last threshold of
+			// VSDB's RELI, which eval replaces.
+			buffer[slot] = sm.terms[sm.first*width+k]
 		}
 	}
 	v, ok := sm.plan.eval(sm.stat, sm.needs, buffer[:all], buffer[all+width:all+width])

@@ -174,7 +174,7 @@ func TestHalfOfTheReplicatesUndefined(t *testing.T) {
 		records [][4]float64
 		ok      bool
 	}{
-		"a tenth is defined":    {[][4]float64{{9, 0, 0, 0}, {0, 8, 0, 0}, {0, 0, 7, 0}, {0, 0, 0, 6}}, false},
+		"a quarter is defined":  {[][4]float64{{9, 0, 0, 0}, {0, 8, 0, 0}, {0, 0, 7, 0}, {0, 0, 0, 6}}, false},
 		"two thirds is defined": {[][4]float64{{9, 8, 7, 0}, {9, 8, 6, 0}, {0, 0, 0, 6}}, true},
 	} {
 		iv, ok, err := Bootstrap{Seed: 1}.Interval(sedi, lineType(t, "CTC"), columnsOfCounts(c.records...))

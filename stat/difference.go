@@ -64,7 +64,7 @@ func (op Operation) Name(a, b string) string {
 // Significance is METviewer's DIFF_SIG, the confidence that the difference d of two series is not due to chance; 1 is
 // certain. It is the share of the bootstrap differences d* with |d* − mean(d*)| ≤ |d|. The result is negative if the
 // first series is farther from the perfect score. It is undefined if the statistic has no perfect score (FBAR). If
-// PerfectScore does not know the statistic (ODDS), the result is positive, as METcalcpy's.
+// PerfectScore does not know the statistic (FE), the result is positive, as METcalcpy's.
 func (b Bootstrap) Significance(one, other Series) (share float64, ok bool, err error) {
 	perfect, known := one.Stat.PerfectScore()
 	if known && math.IsNaN(perfect) {
@@ -88,26 +88,26 @@ func (b Bootstrap) Significance(one, other Series) (share float64, ok bool, err 
 }
 
 // perfectScores are the scores of a perfect forecast, NaN for statistics without one (METcalcpy
-// perfect_score_adjustment). The table corrects ODDS and LODDS, for which METcalcpy has 0, and BIAS of VL1L2, for which
-// it has 1.
+// perfect_score_adjustment, and others). The table omits ODDS and LODDS, for which METcalcpy wrongly has 0, and has 0
+// for BIAS of VL1L2, for which METcalcpy has 1. Names are those of BareName.
 var perfectScores = []struct { //nolint:gochecknoglobals // a constant table
 	score float64
 	names string
 }{
 	{math.NaN(), `BASER FMEAN FBAR FSTDEV OBAR OSTDEV RESOLUTION UNCERTAINTY UFSS F_RATE O_RATE UFBAR VFBAR UOBAR VOBAR
 		FVAR OVAR TOTAL`},
-	{0, `POFD FAR ESTDEV MAE MSE BCMSE BCRMSE RMSE ME ME2 E10 E25 E50 E75 E90 EIQR MAD RMSVE MSVE SPEED_ERR BIAS BRIER
+	{0, `POFD FAR ESTDEV MAE MSE BCMSE BCRMSE RMSE ME ME2 E10 E25 E50 E75 E90 IQR EIQR MAD RMSVE MSVE SPEED_ERR BIAS BRIER
 		RELIABILITY FBS CRPS MAE_OERR ME_GE_OBS ME_LT_OBS RPS`},
 	{1, `ACC FBIAS PODY PODN CSI GSS HK HSS HSS_EC GER ORSS EDS SEDS EDI SEDI BAGSS PR_CORR SP_CORR KT_CORR MBIAS
 		ANOM_CORR ANOM_CORR_UNCNTR BSS BSS_SMPL FSS AFSS ROC_AUC BIAS_RATIO CRPSS CRPSS_EMP RPSS MSESS VCNT_ANOM_CORR
 		VCNT_ANOM_CORR_UNCNTR`},
 }
 
-// PerfectScore returns the score of a perfect forecast, NaN if the statistic has none. ok is false if METcalcpy's table
-// does not have the statistic.
+// PerfectScore returns the score of a perfect forecast, NaN if the statistic has none. ok is false if perfectScores
+// lacks the statistic.
 func (s *Stat) PerfectScore() (score float64, ok bool) {
 	for _, p := range perfectScores {
-		if slices.Contains(columns(p.names), s.Name) {
+		if slices.Contains(columns(p.names), BareName(s.LineType, s.Name)) {
 			return p.score, true
 		}
 	}
@@ -177,8 +177,8 @@ func (e *EquivalenceTest) Outcome() string {
 	return different + " and " + equal
 }
 
-// meanAndDeviation returns the mean of values and their standard deviation, with divisor n−1. A deviation of the size of
-// rounding errors is 0: three values 0.1 have the mean 0.10000000000000002.
+// meanAndDeviation returns the mean of values and their standard deviation, with divisor n−1. A deviation of the size
+// of rounding errors is 0: three values 0.1 have the mean 0.10000000000000002.
 func meanAndDeviation(values []float64) (mean, sd float64) {
 	mean, _ = weightedMean(values, nil)
 	largest := 0.0
@@ -194,9 +194,9 @@ func meanAndDeviation(values []float64) (mean, sd float64) {
 
 // StandardError is the standard error of the mean of statistics that follow each other in time, of their median for
 // MedianOfStats, and of their sum for SumOfStats (METcalcpy compute_std_err_from_mean, …_median and …_sum). An
-// autocorrelation of 0.3 or more means that there are fewer independent values, and inflates the standard error; that of
-// a median only if inflateMedian is set, as METviewer does. It is 0 for two values or fewer and without spread, and NaN
-// if the autocorrelation is beyond ±1, for which METplotpy draws no interval.
+// autocorrelation from 0.3 to less than 0.99 means that there are fewer independent values, and inflates the standard
+// error; that of a median only if inflateMedian is set, as METviewer does. It is 0 for two values or fewer and without
+// spread, and NaN if the autocorrelation is beyond ±1, for which METplotpy draws no interval.
 func StandardError(m SummaryMethod, values []float64, inflateMedian bool) float64 {
 	values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	rootN := math.Sqrt(float64(len(values)))

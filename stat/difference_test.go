@@ -68,8 +68,8 @@ func TestDifferenceIsResampledTogether(t *testing.T) {
 	}
 }
 
-// Percentile, pivotal and BCa limits of one distribution: the pivotal ones mirror the percentiles. BCa's
-// are between both for a skewed distribution, and near the percentiles for a symmetric one.
+// Percentile, pivotal and BCa limits of one distribution: the pivotal ones mirror the percentiles. BCa's limits are
+// beyond the percentiles on the side of the long tail for a skewed distribution, and near them for a symmetric one.
 func TestKindsOfLimits(t *testing.T) {
 	lt := lineType(t, "SL1L2")
 	limits := func(k IntervalMethod, s *Stat, cols [][]float64) Interval {

@@ -14,5 +14,6 @@
 // those of MODE's and MTD's objects.
 //
 // If the inputs do not define a statistic (a division by zero, a variance that rounding made negative, a missing
-// column), the result has ok == false. A value with ok == true is finite. Functions without ok return NaN.
+// column), the result has ok == false. A value with ok == true is finite; only the limits of an Interval may be NaN.
+// Functions without ok return NaN, unless their comments say otherwise.
 package stat

@@ -51,7 +51,8 @@ func TestSummariesAreFinite(t *testing.T) {
 	}
 }
 
-// TestRecordsWithoutPairs: they change nothing, also not a column that all records must have in common, wherever they are.
+// TestRecordsWithoutPairs: they change nothing, also not a column that all records must have in common, wherever they
+// are.
 func TestRecordsWithoutPairs(t *testing.T) {
 	lt := lineType(t, "CTC")
 	s := statOf(t, "CTC", "HSS_EC")
@@ -107,9 +108,9 @@ func TestRecordsWithoutPairs(t *testing.T) {
 	}
 }
 
-// TestReliabilityOfMembers: VSDB's RELI of 2 members has the probabilities 0, 1/2 and 1 and no last threshold. Its Brier
-// score is the mean squared error of the probabilities, which is computed here without bins. Without a last threshold,
-// other bins have no center.
+// TestReliabilityOfMembers: VSDB's RELI of 2 members has the probabilities 0, 1/2 and 1 and no last threshold. Its
+// Brier score is the mean squared error of the probabilities, which is computed here without bins. Without a last
+// threshold, other bins have no center.
 func TestReliabilityOfMembers(t *testing.T) {
 	lt := lineType(t, "PCT")
 	columns := func(group ...float64) (cols [][]float64) {
@@ -169,9 +170,9 @@ func TestContradictingSkill(t *testing.T) {
 	}
 }
 
-// TestSkillWithoutEvents: MET writes FBS 0 and FSS NA for fields without events. The reference's score is then 0, too, and
-// the record changes only the number of pairs. Of an unknown score, the skill is unknown. The first two records of NBRCNT
-// are real (grid_stat_120000L_20050807_120000V.stat, MET 12).
+// TestSkillWithoutEvents: MET writes FBS 0 and FSS NA for fields without events. The reference's score is then 0,
+// too, and the record changes only the number of pairs. Of an unknown score, the skill is unknown. The first two
+// records of NBRCNT are real (grid_stat_120000L_20050807_120000V.stat, MET 12).
 func TestSkillWithoutEvents(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range []struct {
@@ -240,5 +241,20 @@ func TestNegativeVariance(t *testing.T) {
 	}
 	if x, ok := statOf(t, "VL1L2", "BIAS").Eval([]float64{4, -1}); ok {
 		t.Errorf("BIAS = %v", x)
+	}
+}
+
+// TestAggregateHasNoRepeatingColumns: an aggregate of fixed columns does not report a statistic of the repeating ones
+// as undefined by the records.
+func TestAggregateHasNoRepeatingColumns(t *testing.T) {
+	for lineTypeName, name := range map[string]string{"PCT": "PSTD_BRIER", "MCTC": "MCTS_ACC"} {
+		a := NewAggregate(lineType(t, lineTypeName))
+		a.Add([]float64{100, 2, 0.5, 20, 5, 10, 65})
+		if v, ok, err := a.Stat(name); ok || err == nil || !strings.Contains(err.Error(), "needs the repeating columns") {
+			t.Errorf("%s: %v, %v, %v", name, v, ok, err)
+		}
+		if v, ok, err := a.Stat("TOTAL"); !ok || err != nil || v != 100 {
+			t.Errorf("TOTAL of %s: %v, %v, %v", lineTypeName, v, ok, err)
+		}
 	}
 }

@@ -259,8 +259,8 @@ func eval(t *testing.T, e ast.Expr, values map[string]*big.Float) *big.Float {
 	return nil
 }
 
-// Gerrity's score of a perfect forecast is 1, of the opposite of three equally
-// frequent categories −1, and of a 2x2 table Hanssen and Kuipers's.
+// Gerrity's score of a perfect forecast is 1, of a 2x2 table Hanssen and Kuipers's discriminant, and of a forecast
+// without relation to the observation 0.
 func TestGerrity(t *testing.T) {
 	for _, c := range []struct {
 		counts []float64
@@ -270,12 +270,41 @@ func TestGerrity(t *testing.T) {
 		{[]float64{28, 72, 23, 2680}, 28.0/51 - 72.0/2752},
 		{[]float64{4, 4, 4, 4, 4, 4, 4, 4, 4}, 0},
 	} {
-		v := append([]float64{math.Sqrt(float64(len(c.counts))), 0}, c.counts...)
+		v := append([]float64{math.Sqrt(float64(len(c.counts)))}, c.counts...)
 		if got, ok := statOf(t, "MCTC", "GER").Eval(v); !ok || !near(got, c.want, 1e-12) {
 			t.Errorf("%v: %v, %v; want %v", c.counts, got, ok, c.want)
 		}
 	}
-	if got, ok := statOf(t, "MCTC", "GER").Eval([]float64{3, 0, 5, 1, 0, 1, 5, 0, 0, 0, 0}); ok {
+	if got, ok := statOf(t, "MCTC", "GER").Eval([]float64{3, 5, 1, 0, 1, 5, 0, 0, 0, 0}); ok {
 		t.Errorf("of a category that never came: %v", got)
+	}
+}
+
+// TestCategoriesWithDifferentChances: only HSS_EC depends on ec_value. Records that differ in it, or lack it, define
+// the other statistics of their counts.
+func TestCategoriesWithDifferentChances(t *testing.T) {
+	lt := lineType(t, "MCTC")
+	counts := [][]float64{{20, 5, 10, 65}, {50, 30, 20, 200}}
+	for _, chances := range [][2]float64{{0.25, 0.5}, {0.5, math.NaN()}} {
+		cols := make([][]float64, lt.NumCols(), lt.NumCols()+4)
+		for name, values := range map[string][]float64{"total": {100, 300}, "n_cat": {2, 2}, "ec_value": chances[:]} {
+			c, _ := lt.Column(name)
+			cols[c.Slot] = values
+		}
+		for k := range 4 {
+			cols = append(cols, []float64{counts[0][k], counts[1][k]})
+		}
+		// As a 2x2 table: 70 hits, 35 false alarms, 30 misses, 265 correct negatives.
+		for name, want := range map[string]float64{"ACC": 335.0 / 400, "HK": 70.0/100 - 35.0/300, "HSS": (335 - 247.5) / (400 - 247.5)} {
+			if v, ok, err := Summarize(Overall, statOf(t, "MCTC", name), lt, cols); !ok || err != nil || !near(v, want, 1e-12) {
+				t.Errorf("%s with ec_value %v = %v, %v, %v; want %v", name, chances, v, ok, err, want)
+			}
+		}
+		if v, ok, err := Summarize(Overall, statOf(t, "MCTC", "GER"), lt, cols); !ok || err != nil {
+			t.Errorf("GER with ec_value %v = %v, %v", chances, v, err)
+		}
+		if v, ok, err := Summarize(Overall, statOf(t, "MCTC", "HSS_EC"), lt, cols); ok || err != nil {
+			t.Errorf("HSS_EC with ec_value %v = %v, %v", chances, v, err)
+		}
 	}
 }

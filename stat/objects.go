@@ -37,13 +37,16 @@ var modeNames = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"CURVATURERATIO": "curvature_ratio",
 }
 
-// objectNames2010 maps METviewer's names of 2010 to the present ones.
+// objectNames2010 maps METviewer's names of 2010 to the present ones. It lacks MAD, which was ANGLEDIFF_CA in 2010
+// and is a column of CNT in METviewer's present menu.
 var objectNames2010 = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"MMI": "MAXINT_SA", "MMIF": "MAXINTF_SA", "MMIO": "MAXINTO_SA", "MIA": "INTAREA_CA", "MAR": "AREARATIO_CA",
-	"MCD": "CENTDIST_CA", "MAD": "ANGLEDIFF_CA", "P50": "INT50_DCA", "P90": "INT90_DCA", "ACOV": "ACOV_OSA",
+	"MCD": "CENTDIST_CA", "P50": "INT50_DCA", "P90": "INT90_DCA", "ACOV": "ACOV_OSA",
 }
 
-const fromObjects = "METviewer MVUtil.java; METcalcpy util/mode_ratio_statistics.py, without its exchanged numerators"
+// fromObjects is the source of the statistics of objects. Some of METcalcpy's ratios have the numerator of another
+// ratio: its RATIO_FSU_FSA counts the matched objects.
+const fromObjects = "METviewer MVUtil.java; METcalcpy util/mode_ratio_statistics.py, with the numerators of the names"
 
 // objectTypes are the line types of single objects and of pairs, by the prefix of a statistic's name: none, 2D, 3D.
 var objectTypes = map[string][2]string{ //nolint:gochecknoglobals // a constant table
@@ -121,19 +124,12 @@ func sumOfSizes(cols [][]float64, letters string) (sum float64) {
 // objectScores computes a score of simple objects by METviewer's name.
 func objectScores(cols [][]float64, score string) (float64, bool) {
 	hits, misses, alarms := sumOfSizes(cols, "ASM")/2, sumOfSizes(cols, "OSU"), sumOfSizes(cols, "FSU")
-	switch score {
-	case "HITS":
-		return hits, true
-	case "MISSES":
-		return misses, true
-	case "FAS":
-		return alarms, true
-	case "CSI":
-		return div(hits, hits+misses+alarms)
-	case "PODY":
-		return div(hits, hits+misses)
-	}
-	return div(alarms, hits+alarms)
+	// A number is its ratio to 1: div rejects the NaN of an object without a size.
+	ratio := map[string][2]float64{
+		"HITS": {hits, 1}, "MISSES": {misses, 1}, "FAS": {alarms, 1}, "CSI": {hits, hits + misses + alarms},
+		"PODY": {hits, hits + misses}, "FAR": {alarms, hits + alarms},
+	}[score]
+	return div(ratio[0], ratio[1])
 }
 
 // objectColumn makes s the statistic of a column of the objects that the letters select. It returns false if the line
@@ -178,7 +174,7 @@ func objectColumn(s *Stat, lineType, name, letters string) bool {
 		return false
 	}
 	c, ok := t.Column(column)
-	if !ok || c.Kind == record.Text || c.Name == "time_index" {
+	if !ok || c.Kind == record.Text || c.Name == "time_index" { // METviewer's menu does not have TIME_INDEX
 		return false
 	}
 	s.Needs, s.Unit, s.Summary = append(flags, c.Name), "", "as the file has it"

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/barograph/barograph/record"
 )
 
 // The objects of a case, by hand: three of the forecast (a matched and an unmatched
@@ -34,6 +36,7 @@ func TestObjectStatistics(t *testing.T) {
 	for name, of := range map[string]string{
 		"AREA_FSA": "MODE_OBJ_SINGLE area", "INT90_OCM": "MODE_OBJ_SINGLE intensity_90", "CENTDIST_SM": "MODE_OBJ_PAIR centroid_dist", "INT_AA": "MODE_OBJ_PAIR interest", "2D_AREA_FSA": "MTD_2D_OBJ area",
 		"3D_INTENSITY_N_FAM": "MTD_3D_OBJ_SINGLE intensity_nn", "3D_DURATION_FSA": "MTD_3D_OBJ_SINGLE end_time", "3D_INTEREST_CA": "MTD_3D_OBJ_PAIR interest", "TK_ERR": "TCMPR tk_err", "RMSE": "CNT rmse",
+		"MAD": "CNT mad",
 	} {
 		s, err := Finished(name)
 		if err != nil {
@@ -101,6 +104,36 @@ func TestPairedObjects(t *testing.T) {
 		}
 		if got := s.ValuesFunc(c.objects, of); !slices.Equal(got, c.want) {
 			t.Errorf("%s is %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// TestColumnsAreNotNamedLikeObjects: each column in which METviewer looks for a finished statistic is found by its
+// name. No statistic of objects has that name.
+func TestColumnsAreNotNamedLikeObjects(t *testing.T) {
+	for _, f := range finishedTypes {
+		for _, c := range lineType(t, f.lineType).Columns {
+			s, err := Finished(f.prefix + c.Name)
+			if c.Kind != record.Text && (err != nil || slices.Contains(s.Needs, "simple_flag")) {
+				t.Errorf("%s%s of %s is %s %v, %v", f.prefix, c.Name, f.lineType, s.LineType, s.Needs, err)
+			}
+		}
+	}
+}
+
+// TestObjectsWithoutSize: the scores by area or volume are undefined if an object that they count has no size.
+func TestObjectsWithoutSize(t *testing.T) {
+	for name, flags := range map[string][3]float64{
+		"OBJAHITS": {1, 1, 1}, "OBJAMISSES": {0, 1, 0}, "OBJAFAS": {1, 1, 0}, "3D_OBJVHITS": {0, 1, 1}, "OBJACSI": {1, 1, 1},
+	} {
+		s, err := Finished(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for size, defined := range map[float64]bool{math.NaN(): false, 5: true} {
+			if v, ok := s.RecordsFunc([][]float64{{flags[0]}, {flags[1]}, {flags[2]}, {size}}); ok != defined {
+				t.Errorf("%s of an object of size %g is %g, %v", name, size, v, ok)
+			}
 		}
 	}
 }

@@ -98,8 +98,8 @@ func areaUnderROC(b []bin) (area float64, ok bool) {
 	return area, true
 }
 
-// categoryStats are computed from MCTC lines: n_cat, ec_value, and the counts of forecast category i and observed
-// category j, row by row.
+// categoryStats are computed from MCTC lines: n_cat, the counts of forecast category i and observed category j, row by
+// row, and for HSS_EC ec_value.
 var categoryStats = []Stat{ //nolint:gochecknoglobals // a constant table
 	categoryStat("ACC", "accuracy, the share of the diagonal", func(t squareTable) (float64, bool) { return t.diagonal(), true }),
 	categoryStat("HK", "Hanssen-Kuipers discriminant, (Σp_ii − Σf_i·o_i)/(1 − Σo_i²)",
@@ -114,20 +114,21 @@ var categoryStats = []Stat{ //nolint:gochecknoglobals // a constant table
 
 // squareTable is a contingency table of several categories, as relative frequencies.
 type squareTable struct {
-	ec   float64
+	ec   float64     // ec_value, only for HSS_EC
 	f, o []float64   // shares of each category, forecast and observed
 	p    [][]float64 // share of each cell, by forecast and observed category
 }
 
 func categoryStat(name, summary string, f func(t squareTable) (float64, bool)) Stat {
 	source := "MET User's Guide appendix C, MET verification measures for multi-category variables"
+	needs := columns("n_cat " + Repeats)
 	if name == "HSS_EC" {
-		source = "METcalcpy util/mcts_statistics.py calculate_mcts_hss_ec; " + source
+		source, needs = "METcalcpy util/mcts_statistics.py calculate_mcts_hss_ec; "+source, columns("n_cat ec_value "+Repeats)
 	}
 	return Stat{
-		Name: name, LineType: "MCTC", Needs: columns("n_cat ec_value " + Repeats), Unit: UnitOne, Summary: summary, Source: source,
+		Name: name, LineType: "MCTC", Needs: needs, Unit: UnitOne, Summary: summary, Source: source,
 		Func: func(v []float64) (float64, bool) {
-			n, counts := int(v[0]), v[2:]
+			n, counts := int(v[0]), v[len(needs)-1:]
 			sum := lists.Sum(slices.Values(counts))
 			if n < 1 || n*n != len(counts) || sum == 0 {
 				return 0, false

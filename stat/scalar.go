@@ -79,8 +79,8 @@ func anomalyStat(name, needs, unit, summary string, f func(v []float64) (float64
 }
 
 // spreadStats are computed from SSVAR lines. Their partial sums cover the bin_n pairs of a bin of ensemble variance.
-// ANOM_CORR is METviewer's name for PR_CORR of these lines. TOTAL sums the column, which counts the pairs of all bins
-// in each bin, as METcalcpy does.
+// ANOM_CORR is METviewer's name for PR_CORR of these lines. The record of each bin repeats the number of pairs of all
+// bins, and TOTAL adds these repetitions: METviewer's menu has it, but METcalcpy does not compute it.
 var spreadStats = slices.Concat( //nolint:gochecknoglobals // a constant table
 	forLineType("SSVAR", "FBAR FSTDEV OBAR OSTDEV PR_CORR ME ESTDEV MBIAS MSE BCMSE BCRMSE RMSE ME2 MSESS", fromSSVAR,
 		"total", "bin_n", scalarStats),
@@ -88,7 +88,7 @@ var spreadStats = slices.Concat( //nolint:gochecknoglobals // a constant table
 		newStat("SSVAR", fromSSVAR+" ", "ANOM_CORR", "fbar obar fobar ffbar oobar", UnitOne, "Pearson correlation", pearson),
 		newStat("SSVAR", fromSSVAR+" calculate_ssvar_", "SPREAD", "var_mean", UnitVariable,
 			"spread of the ensemble, root of its mean variance", rootOfMean),
-		pairCount("SSVAR"),
+		columnStat("SSVAR", "TOTAL", "", UnitOne, "number of pairs, counted once for each bin", "METviewer MVUtil.java"),
 	},
 )
 

@@ -24,8 +24,8 @@ const (
 
 // Summarize computes statistic s from the records in cols: the numeric columns of type t, by slot and then by record,
 // as in Batch.Num, with the repeating columns after the fixed ones. Means, medians and sums skip records that do not
-// define the statistic; ok is false if no record remains. A mean weighted by total is undefined if the total of another
-// record is missing. err is a *fault.Error if t is not the line type of s.
+// define the statistic; ok is false if no record remains. A mean weighted by total is undefined if a record that
+// defines the statistic has no total. err is a *fault.Error if t is not the line type of s.
 func Summarize(m SummaryMethod, s *Stat, t *record.LineType, cols [][]float64) (value float64, ok bool, err error) {
 	p := newPlan(t, len(cols), m == Unweighted)
 	if err := p.check(s); err != nil {
@@ -134,7 +134,8 @@ func median(values []float64) (float64, bool) {
 // Box describes the box of a box plot.
 type Box struct {
 	LowerQuartile, Median, UpperQuartile float64
-	// The whiskers end at the extreme values within 1.5 times the distance of the quartiles from them.
+	// The whiskers end at the lowest value that is at most 1.5 interquartile ranges below the lower quartile, and at
+	// the highest value that is at most 1.5 interquartile ranges above the upper quartile.
 	WhiskerLow, WhiskerHigh float64
 	Outliers                []float64 // the values beyond the whiskers, ascending
 }

@@ -24,7 +24,7 @@ const Repeats = "repeats"
 
 // Stat is a statistic of one line type.
 type Stat struct {
-	Name     string   // METviewer's name without the line type, see BareName: RMSE, ANOM_CORR
+	Name     string   // METviewer's name, in Table without the line type, see BareName: RMSE, ANOM_CORR
 	LineType string   // SL1L2, CTC, PCT …
 	Needs    []string // the columns that Func takes, by METviewer's name and in this order; Repeats is last
 	Unit     string   // one of the Unit constants
@@ -46,8 +46,9 @@ type Stat struct {
 	ValuesFunc func(objects []string, cols [][]float64) []float64
 }
 
-// OfObjects reports whether s is computed from several records at once, as statistics of objects are.
-func (s *Stat) OfObjects() bool { return s.RecordsFunc != nil || s.ValuesFunc != nil }
+// NeedsRecords reports whether s is computed from several records, which cannot be aggregated to one record first. Some
+// statistics of objects are.
+func (s *Stat) NeedsRecords() bool { return s.RecordsFunc != nil || s.ValuesFunc != nil }
 
 // Table lists all statistics, ordered by line type. The caller must not change the slice or what it
 // points to.
@@ -73,7 +74,8 @@ func (s *Stat) Eval(v []float64) (float64, bool) {
 // prefixes are METviewer's prefixes of a line type's statistics, in addition to the type's name. The longer one is
 // first.
 var prefixes = map[string][]string{ //nolint:gochecknoglobals // a constant table
-	"VL1L2": {"VCNT_"}, "NBRCNT": {"NBR_CNT_", "NBR_"}, "NBRCTC": {"NBR_CTC_", "NBR_"}, "PCT": {"PSTD_"}, "MCTC": {"MCTS_"},
+	"VL1L2": {"VCNT_"}, "NBRCNT": {"NBR_CNT_", "NBR_"}, "NBRCTC": {"NBR_CTC_", "NBR_"}, "NBRCTS": {"NBR_CTS_", "NBR_"},
+	"PCT": {"PSTD_"}, "MCTC": {"MCTS_"}, "ENSCNT": {"ENS_"},
 }
 
 // BareName returns METviewer's name of a statistic without the line type: BIAS for VL1L2_BIAS, RMSVE for VCNT_RMSVE,

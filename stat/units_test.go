@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -213,10 +214,27 @@ func TestSignificance(t *testing.T) {
 	}
 }
 
+// TestPerfect: statistics of a table and statistics that a record contains have the same perfect scores.
 func TestPerfect(t *testing.T) {
 	for name, want := range map[string]float64{"RMSE": 0, "CSI": 1, "FBAR": math.NaN(), "BIAS": 0, "RPSS": 1} {
 		if got, ok := (&Stat{Name: name}).PerfectScore(); !ok || got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
 			t.Errorf("%s: %v, %v", name, got, ok)
+		}
+	}
+	for name, want := range map[string]float64{"PSTD_BRIER": 0, "MCTS_HSS": 1, "NBR_FSS": 1, "NBR_CTS_CSI": 1, "NBR_FAR": 0, "IQR": 0, "ENS_CRPSS": 1} {
+		s, err := Finished(name)
+		if got, ok := s.PerfectScore(); !ok || err != nil || got != want {
+			t.Errorf("%s of the column %s of %s: %v, %v, %v; want %v", name, s.Needs, s.LineType, got, ok, err, want)
+		}
+	}
+	for _, f := range finishedTypes { // a prefix does not change the score
+		for _, c := range lineType(t, f.lineType).Columns {
+			s, err := Finished(f.prefix + c.Name)
+			bare := Stat{Name: strings.ToUpper(c.Name)}
+			want, known := bare.PerfectScore()
+			if got, ok := s.PerfectScore(); err == nil && (ok != known || got != want && !math.IsNaN(want)) {
+				t.Errorf("%s%s of %s: %v, %v; want %v, %v", f.prefix, c.Name, f.lineType, got, ok, want, known)
+			}
 		}
 	}
 	if _, ok := (&Stat{Name: "ODDS"}).PerfectScore(); ok {
@@ -385,8 +403,8 @@ func TestCorrelationsBeyondOne(t *testing.T) {
 	}
 }
 
-// TestMergedAggregates: two merged halves equal the aggregate of all records, and a constant that differs between them is
-// missing.
+// TestMergedAggregates: two merged halves equal the aggregate of all records, and a constant that differs between
+// them is missing.
 func TestMergedAggregates(t *testing.T) {
 	for _, a := range readAnswers(t) {
 		if a.Case != "random" {

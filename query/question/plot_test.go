@@ -119,7 +119,7 @@ func TestStarIsAll(t *testing.T) {
 // TestFinishedStatistics: without agg_stat and calc_stat, METviewer reads the statistics that MET wrote.
 func TestFinishedStatistics(t *testing.T) {
 	for name, want := range map[string]string{
-		"RMSE": "CNT rmse", "IQR": "CNT eiqr", "BCRMSE": "CNT bcmse", "GSS": "CTS gss", "ANOM_CORR": "CNT anom_corr", "VCNT_FBAR": "VCNT fbar",
+		"RMSE": "CNT rmse", "IQR": "CNT eiqr", "MAD": "CNT mad", "BCRMSE": "CNT bcmse", "GSS": "CTS gss", "ANOM_CORR": "CNT anom_corr", "VCNT_FBAR": "VCNT fbar",
 		"NBR_FSS": "NBRCNT fss", "NBR_CNT_FBS": "NBRCNT fbs", "NBR_CNT_TOTAL": "NBRCNT total", "NBR_CSI": "NBRCTS csi", "NBR_CTC_TOTAL": "NBRCTC total",
 		"S1": "GRAD s1", "FGBAR": "GRAD fgbar", "RPS": "RPS rps", "RPSS_SMPL": "RPS rpss_smpl", "RPS_COMP": "RPS rps_comp", "RPS_TOTAL": "RPS total",
 		"PSTD_BRIER": "PSTD brier", "PCT_TOTAL": "PCT total", "MCTS_GER": "MCTS ger", "SSVAR_RMSE": "SSVAR rmse", "VL1L2_UFBAR": "VL1L2 ufbar", "ECNT_CRPS": "ECNT crps",

@@ -330,8 +330,8 @@ func (d *LazyCurves) seriesOf(p point) (of, off stat.Series) {
 }
 
 func (d *LazyCurves) value(op stat.Operation, p point) (float64, error) {
-	switch ofObjects := d.stat.OfObjects(); {
-	case op == "" && !ofObjects:
+	switch ofRecords := d.stat.NeedsRecords(); {
+	case op == "" && !ofRecords:
 		return d.method.value(&d.stat, d.c.q.Type, d.c.copyRows(p.rows))
 	case op == stat.Significant:
 		if d.method.bootstrap == nil {
@@ -342,7 +342,7 @@ func (d *LazyCurves) value(op stat.Operation, p point) (float64, error) {
 			y = math.NaN()
 		}
 		return y, err
-	case d.method.SummaryMethod == stat.Overall && !ofObjects:
+	case d.method.SummaryMethod == stat.Overall && !ofRecords:
 		a, err := d.method.value(&d.stat, d.c.q.Type, d.c.copyRows(p.rows))
 		if err != nil {
 			return a, err
@@ -361,7 +361,7 @@ func (d *LazyCurves) value(op stat.Operation, p point) (float64, error) {
 // recordCount is the number of records from which a value is computed. For statistics of objects,
 // it is the number of selected objects, or of their times and leads.
 func (d *LazyCurves) recordCount(rows []int) int {
-	if !slices.Contains(d.stat.Needs, "simple_flag") || d.stat.OfObjects() && !d.stat.PerCase && d.stat.ValuesFunc == nil {
+	if !slices.Contains(d.stat.Needs, "simple_flag") || d.stat.RecordsFunc != nil && !d.stat.PerCase {
 		return len(rows)
 	}
 	values, _ := d.perCase("", point{rows: rows}) // what is wrong is reported with the value

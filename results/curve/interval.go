@@ -71,7 +71,7 @@ func (d *LazyCurves) perRecord(p point) (a, b []float64, err error) {
 // perCase are the statistics of the records of a point, or the results of the operation for each
 // case.
 func (d *LazyCurves) perCase(op stat.Operation, p point) ([]float64, error) {
-	if d.stat.OfObjects() {
+	if d.stat.NeedsRecords() {
 		return d.objectValues(p.rows), nil
 	}
 	a, b, err := d.perRecord(p)
@@ -120,7 +120,7 @@ func (d *LazyCurves) interval(kind string, op stat.Operation, p point, y float64
 			}
 		}
 		return iv, true, err
-	case op == stat.Significant || len(p.rows) < 2 || d.stat.OfObjects() && kind != "std": // nothing to resample
+	case op == stat.Significant || len(p.rows) < 2 || d.stat.NeedsRecords() && kind != "std": // nothing to resample
 		return iv, false, nil
 	case kind == "boot" && d.method.bootstrap != nil && op != "":
 		one, other := d.seriesOf(p)

@@ -31,7 +31,7 @@ func (d *LazyCurves) Metviewer() (rows [][]string, err error) {
 		return m.records(true)
 	case !records && d.method.bootstrap == nil && slices.Contains([]string{"performance", "taylor"}, d.Picture):
 		return m.statistics()
-	case records && d.Baseline != "" || d.stat.OfObjects() || q.Drawing.ShowsLineType() || d.Picture == "scorecard" || !records && d.Picture == Equivalence:
+	case records && d.Baseline != "" || d.stat.NeedsRecords() || q.Drawing.ShowsLineType() || d.Picture == "scorecard" || !records && d.Picture == Equivalence:
 		return nil, fault.Misuse("--format metviewer", "has no columns for the data of "+d.Case, "use --format csv")
 	case records:
 		return m.records(false)
