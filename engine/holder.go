@@ -17,6 +17,9 @@ import (
 // Linux; pid 0 = no process was found.
 func Holder(path string) (pid int, command string) {
 	path, err := filepath.Abs(path)
+	if target, failed := filepath.EvalSymlinks(path); failed == nil { // /proc names files without symbolic links
+		path = target
+	}
 	open, failed := filepath.Glob("/proc/[0-9]*/fd/*")
 	ownPID := strconv.Itoa(os.Getpid())
 	for i := 0; i < len(open) && errors.Join(err, failed) == nil; i++ {

@@ -33,61 +33,70 @@ func (r Registry) Find(scheme string) (*Driver, bool) {
 }
 
 // Parse finds the driver of a URL such as duckdb:archive.db or postgres://user@host/db and
-// checks the URL's parameters. It also accepts a bare scheme ("dry") and the path of an
-// archive that an embedded engine wrote. It resolves @FILE and lab:ENGINE with ResolveURL.
+// checks the URL's parameters: it refuses those that the driver would ignore. It also accepts a bare scheme
+// ("dry") and the path of an archive that an embedded engine wrote. It resolves @FILE and lab:ENGINE with ResolveURL.
 func (r Registry) Parse(raw string) (*Driver, *url.URL, error) {
 	raw, err := ResolveURL(raw)
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, isScheme := r.Find(raw); !isScheme {
-		if d, ok := r.Find(r.Recognize(raw)); ok { // raw is the path of an archive, without the engine
-			return d, &url.URL{Scheme: d.Scheme, Opaque: (&url.URL{Path: raw}).EscapedPath()}, nil
-		}
+	d, known := r.Find(raw)
+	if scheme, err := r.recognize(raw); !known && (scheme != "" || err != nil) { // the path of an archive, without the engine
+		d, _ = r.Find(scheme)
+		return d, &url.URL{Scheme: scheme, Opaque: (&url.URL{Path: raw}).EscapedPath()}, err
 	}
-	if !strings.Contains(raw, ":") {
-		raw += ":"
+	scheme, rest, isURL := strings.Cut(raw, ":")
+	if d, known = r.Find(strings.ToLower(scheme)); known && d.Place == Embedded {
+		rest = strings.ReplaceAll(rest, "#", "%23") // part of the path; a fragment would end it and name another file
 	}
-	u, err := fault.ParseURL(raw)
-	if err != nil {
+	u, err := fault.ParseURL(scheme + ":" + rest)
+	if err != nil && (known || isURL) {
 		return nil, nil, err
+	} else if !known {
+		return nil, nil, r.unknown(scheme, strings.TrimSuffix(raw, ":"))
 	}
-	d, ok := r.Find(u.Scheme)
-	if !ok {
-		return nil, nil, r.unknown(u.Scheme, strings.TrimSuffix(raw, ":"))
+	if d.Place == Embedded && u.Host != "" && u.Host != "localhost" || d.Place == Remote && u.Opaque != "" {
+		problem := map[Place]string{Embedded: "names a host", Remote: "has no // before its host"}[d.Place]
+		return nil, nil, fault.Misuse(d.Scheme+" URL", problem, "write it as in "+d.Example)
 	}
-	if d.Place == Embedded && strings.Contains(raw, "#") { // part of the path; a fragment would end it and name another file
-		return r.Parse(strings.ReplaceAll(raw, "#", "%23"))
-	}
-	for name := range u.Query() {
+	for name, values := range u.Query() {
 		if !slices.Contains(d.params(), name) {
 			unknown := fault.Unknown(d.Scheme+" URL, parameter", name, d.params())
 			unknown.Cure += "; see `barograph list engines`"
 			return nil, nil, unknown
+		} else if len(values) > 1 || values[0] == "" { // the driver would use the first value, or its default
+			return nil, nil, fault.Misuse(d.Scheme+" URL, parameter "+name, "needs exactly one value", "write "+name+"=VALUE once")
 		}
 	}
 	return d, u, nil
 }
 
 // Recognize returns the scheme of the embedded engine that wrote a file or folder, or ""
-// if no engine wrote it.
+// if no engine wrote it or it cannot be read.
 func (r Registry) Recognize(path string) string {
+	scheme, _ := r.recognize(path)
+	return scheme
+}
+
+// recognize is Recognize with the error of a file or folder that cannot be read.
+func (r Registry) recognize(path string) (scheme string, err error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() && !info.Mode().IsRegular() { // do not open a pipe
-		return ""
+		return "", nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", FileError(path, "cannot be read", err, "change its permissions, or name another file")
 	}
 	head := make([]byte, 16)
-	if f, err := os.Open(path); err == nil {
-		n, _ := io.ReadFull(f, head) // an error: the file is shorter
-		head = head[:n]
-		_ = f.Close() // nothing was written
-	}
+	n, _ := io.ReadFull(f, head) // an error: the file is shorter, or is a folder
+	_ = f.Close()                // nothing was written
 	for i := range r {
-		if r[i].Recognizes != nil && r[i].Recognizes(path, head) {
-			return r[i].Scheme
+		if r[i].Recognizes != nil && r[i].Recognizes(path, head[:n]) {
+			return r[i].Scheme, nil
 		}
 	}
-	return ""
+	return "", nil
 }
 
 // unknown is the error of a URL without a known engine. If the URL is the path of an
@@ -140,7 +149,7 @@ func (r Registry) Open(ctx context.Context, raw string, o Options) (*Engine, err
 	if err != nil {
 		return nil, err
 	}
-	if u, err = account(u); err != nil {
+	if u, err = withPassword(u); err != nil {
 		return nil, err
 	}
 	if path := Path(u); d.Place == Embedded && path != "" && path[0] != ':' { // :memory: is not a file
@@ -199,32 +208,30 @@ func (d *Driver) Missing(all bool) *fault.Skip {
 
 // Require returns an error if the user named an engine that is not installed.
 func (d *Driver) Require(all bool) error {
-	missing := d.Missing(all)
-	if missing == nil {
-		return nil
+	if missing := d.Missing(all); missing != nil {
+		return UnreachableError("engine "+d.Scheme, errors.New(missing.Reason), "install it: "+missing.Cure)
 	}
-	return UnreachableError("engine "+d.Scheme, errors.New(missing.Reason), "install it: "+missing.Cure)
+	return nil
 }
 
 // SplitInstalled splits engines that the user did not name into those that are installed on
 // this machine and those that a study skips.
 func (r Registry) SplitInstalled(schemes []string) (installed []string, skipped []fault.Skip) {
 	for _, scheme := range schemes {
-		d, ok := r.Find(scheme)
-		if !ok {
-			continue
+		if d, ok := r.Find(scheme); ok {
+			if missing := d.Missing(false); missing != nil {
+				skipped = append(skipped, *missing)
+			} else {
+				installed = append(installed, scheme)
+			}
 		}
-		if missing := d.Missing(false); missing != nil {
-			skipped = append(skipped, *missing)
-			continue
-		}
-		installed = append(installed, scheme)
 	}
 	return installed, skipped
 }
 
 // CheckReachable checks each engine once, before the caller reads any file. It opens each server
-// and looks for the library of each embedded engine.
+// and looks for the library of each embedded engine. It ignores a URL that it cannot parse: the
+// command reports the error when it opens the URL.
 func (r Registry) CheckReachable(ctx context.Context, o Options, urls ...string) error {
 	slices.Sort(urls)
 	for _, raw := range slices.Compact(urls) {
@@ -281,9 +288,7 @@ type Values struct {
 func (d *Driver) Values(u *url.URL) *Values {
 	v := &Values{Given: map[string]string{}, prefix: d.Scheme + " URL, "}
 	for _, p := range d.Params {
-		if v.Given[p.Name] = u.Query().Get(p.Name); v.Given[p.Name] == "" {
-			v.Given[p.Name] = p.Default
-		}
+		v.Given[p.Name] = cmp.Or(u.Query().Get(p.Name), p.Default)
 	}
 	return v
 }
@@ -388,10 +393,8 @@ func ResolveURL(raw string) (string, error) {
 	if url == "" || strings.HasPrefix(url, "@") || strings.Contains(url, "\n") {
 		return "", &fault.Error{Setting: raw, File: name, Problem: "contains no URL", Cure: cure}
 	}
-	if parameters != "" && strings.Contains(url, "?") {
-		return url + "&" + parameters, nil
-	} else if parameters != "" {
-		url += "?" + parameters
+	if base, own, _ := strings.Cut(url, "?"); parameters != "" {
+		url = base + "?" + strings.TrimPrefix(own+"&"+parameters, "&")
 	}
 	return url, nil
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -24,7 +25,7 @@ func TLSParams() []Param {
 	}
 }
 
-// TLS returns the TLS settings of a server's URL, from the parameters of Secure; nil = the
+// TLS returns the TLS settings of a server's URL, from the parameters that TLSParams lists; nil = the
 // connections are not encrypted.
 func TLS(u *url.URL) (*tls.Config, error) {
 	q := u.Query()
@@ -80,8 +81,8 @@ const (
 	passEnv  = "passenv"  // an environment variable
 )
 
-// account adds the password to a URL that names the password's place.
-func account(u *url.URL) (*url.URL, error) {
+// withPassword returns a URL with the password whose place it names (passfile or passenv), or the URL itself.
+func withPassword(u *url.URL) (*url.URL, error) {
 	q := u.Query()
 	file, env := q.Get(passFile), q.Get(passEnv)
 	if file+env == "" {
@@ -98,16 +99,13 @@ func account(u *url.URL) (*url.URL, error) {
 		return nil, refuse(passEnv, env+" is not set", nil, "set it, or name another variable")
 	}
 	if file != "" {
-		info, err := os.Stat(file)
-		if err != nil {
+		text, err := os.ReadFile(file)
+		info, unknown := os.Stat(file)
+		if err = cmp.Or(err, unknown); err != nil {
 			return nil, refuse(passFile, "cannot be read", err, "name a file whose first line is the password")
 		}
 		if info.Mode().Perm()&0o077 != 0 {
 			return nil, refuse(passFile, "is readable by other users", nil, "chmod 600 "+file)
-		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return nil, refuse(passFile, "cannot be read", err, "name a file whose first line is the password")
 		}
 		password, _, _ = strings.Cut(string(text), "\n")
 		if password = strings.TrimSuffix(password, "\r"); password == "" {

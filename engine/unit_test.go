@@ -86,11 +86,16 @@ func TestPathsWithoutEngine(t *testing.T) {
 		t.Errorf("with the engine: %v %v: %v", d, u, err)
 	}
 	other := writeFile(t, "notes.txt", "notes")
+	t.Chdir(filepath.Dir(writeFile(t, "notes_of.txt", "notes")))
 	for raw, want := range map[string]string{
-		other:     other + " is not an archive of an engine that Barograph knows; name the engine before the path: text:" + other + ", folders:" + other,
-		"a.db":    "a.db names no engine; name the engine before the path: duckdb:a.db",
-		"new/dir": "new/dir names no engine; name the engine before the path: duckdb:new/dir",
-		"texts":   "did you mean text",
+		other:           other + " is not an archive of an engine that Barograph knows; name the engine before the path: text:" + other + ", folders:" + other,
+		"notes_of.txt":  "notes_of.txt is not an archive of an engine that Barograph knows; name the engine before the path: text:notes_of.txt,",
+		"a.db":          "a.db names no engine; name the engine before the path: duckdb:a.db",
+		"my_archive.db": "my_archive.db names no engine; name the engine before the path: duckdb:my_archive.db",
+		"my archive.db": "my archive.db names no engine; name the engine before the path: duckdb:my archive.db",
+		"2020.db":       "2020.db names no engine; name the engine before the path: duckdb:2020.db",
+		"new/dir":       "new/dir names no engine; name the engine before the path: duckdb:new/dir",
+		"texts":         "did you mean text",
 	} {
 		if _, _, err := r.Parse(raw); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", raw, err, want)
@@ -138,14 +143,22 @@ func TestOpenFiles(t *testing.T) {
 	if want := []string{broken, missing, file}; !slices.Equal(opened, want) {
 		t.Errorf("opened %q, want %q", opened, want)
 	}
+	open, err := os.Open(file) // an engine's handle: the new file gets another inode
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer open.Close()
+	if err := os.Rename(writeFile(t, "y", "other"), file); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.File.CheckReplaced(); err == nil || !strings.Contains(err.Error(), "the file was replaced by another one while it was open") {
+		t.Errorf("another file: %v", err)
+	}
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.File.CheckReplaced(); err == nil || !strings.Contains(err.Error(), "the file was moved or deleted while it was open") {
 		t.Errorf("a deleted file: %v", err)
-	}
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
 	}
 	if folder, err := NewLocation(dir); err != nil || folder.CheckReplaced() != nil {
 		t.Errorf("%v", err)
@@ -234,7 +247,11 @@ func TestHolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }() // killed
-	for _, p := range []string{path, filepath.Dir(path)} {
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(filepath.Dir(path), link); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []string{path, filepath.Dir(path), link, filepath.Join(link, "archive.db")} {
 		if pid, command := Holder(p); pid != cmd.Process.Pid || command != "sleep 60" {
 			t.Errorf("%s: %d, %q; want %d, sleep 60", p, pid, command, cmd.Process.Pid)
 		}

@@ -229,6 +229,9 @@ func (s *Server) add(place string) error {
 		return s.addArchive("", place)
 	}
 	if !info.IsDir() {
+		if _, _, err := s.o.Registry.Parse(place); errors.Is(err, engine.ErrUnreachable) {
+			return err // the file cannot be read
+		}
 		return &fault.Error{File: place, Problem: "is no archive of an embedded engine and no run folder", Cure: cure}
 	}
 	dir, err := filepath.Abs(place)

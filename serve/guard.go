@@ -4,6 +4,7 @@ import (
 	"crypto/subtle"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -15,7 +16,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 
 // guard refuses requests that do not come from the user's own browser. These are methods other than GET and
 // HEAD, a foreign name that points to this machine (DNS rebinding), a foreign Origin, and requests without
-// the token.
+// the token. It also refuses a URL with parameters that nothing could read.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -31,6 +32,8 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			http.Error(w, "this page accepts only GET and HEAD", http.StatusMethodNotAllowed)
 		case origin != "" && origin != "http://"+r.Host:
 			http.Error(w, "requests from other pages are refused", http.StatusForbidden)
+		case !isParsed(r.URL): // a question without one of its parameters would be another question
+			http.Error(w, "the URL's parameters cannot be parsed; write a semicolon as %3B and a % as %25", http.StatusBadRequest)
 		case s.isToken(r.URL.Query().Get("token")):
 			s.setCookie(w, r)
 		case !s.hasCookie(r):
@@ -39,6 +42,12 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 		}
 	})
+}
+
+// isParsed reports whether URL.Query returns all parameters: it drops those that it cannot parse.
+func isParsed(u *url.URL) bool {
+	_, err := url.ParseQuery(u.RawQuery)
+	return err == nil
 }
 
 // isOwnHost reports whether the Host of a request is that of the printed URL, or another name of this

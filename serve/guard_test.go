@@ -47,6 +47,8 @@ func TestGuard(t *testing.T) {
 		{"no file of a report", "GET", "/runs/" + filepath.Base(dir) + "/done/run.json", p.client, nil, 404},
 		{"samples of elsewhere", "GET", "/runs/" + filepath.Base(dir) + "/done/..%2f..%2fx.csv", p.client, nil, 404},
 		{"no such page", "GET", "/nothing", p.client, nil, 404},
+		{"a parameter that would be dropped", "GET", "/runs?x=1;y=2", p.client, nil, 400},
+		{"an incomplete escape", "GET", "/runs?x=100%", p.client, nil, 400},
 		{"the head of a stream", "HEAD", "/api/v1/events?name=first&folder=" + filepath.Base(dir), p.client, nil, 200},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -95,19 +95,28 @@ func metviewerURL(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// openTables connects to a METviewer database.
-func openTables(ctx context.Context, raw string) (*sql.DB, error) {
+// openTables connects to a METviewer database. The registry checks the parameters of the URL, as it does for an archive,
+// and reads the password of passfile or passenv.
+func openTables(ctx context.Context, raw string) (db *sql.DB, err error) {
 	u, err := metviewerURL(raw)
 	if err != nil {
 		return nil, err
 	}
-	secure, err := engine.TLS(u)
-	if err != nil {
+	connect := func(ctx context.Context, u *url.URL, _ engine.Options) (*engine.Engine, error) {
+		secure, err := engine.TLS(u)
+		if err != nil {
+			return nil, usage(err)
+		}
+		if db, err = tablediff.Open(ctx, u.String(), secure); err != nil {
+			return nil, &fault.Status{Code: fault.Unreachable, Err: err}
+		}
+		return &engine.Engine{}, nil
+	}
+	params := append(engine.TLSParams(), engine.Param{Name: "socket"})
+	r := engine.Registry{{Scheme: u.Scheme, Place: engine.Remote, Params: params, Open: connect}}
+	if _, _, err := r.Parse(u.String()); err != nil {
 		return nil, usage(err)
 	}
-	db, err := tablediff.Open(ctx, u.String(), secure)
-	if err != nil {
-		return nil, &fault.Status{Code: fault.Unreachable, Err: err}
-	}
-	return db, nil
+	_, err = r.Open(ctx, u.String(), engine.Options{})
+	return db, err
 }

@@ -20,7 +20,7 @@ import (
 func TestFaultsLeavesNothing(t *testing.T) {
 	data, out := dayOfData(t), filepath.Join(t.TempDir(), "runs", "x")
 	absent := engine.Driver{
-		Scheme: "absent", Place: engine.Remote, Abilities: []any{archive.Offer{Designs: map[design.Name][]flavour.Name{design.Wide: {flavour.ISORange}}}},
+		Scheme: "absent", Place: engine.Remote, Offers: []any{archive.Offer{Designs: map[design.Name][]flavour.Name{design.Wide: {flavour.ISORange}}}},
 		Server: &launch.Server{Nodes: []int{3}, Profiles: []launch.Profile{{Name: "tuned"}}, Find: func() error { return errors.New("no server is installed") }},
 	}
 	var errs bytes.Buffer
@@ -36,7 +36,7 @@ func TestFaultsDesign(t *testing.T) {
 	data := dayOfData(t)
 	driver := func(scheme string, name design.Name) engine.Driver {
 		return engine.Driver{
-			Scheme: scheme, Place: engine.Remote, Abilities: []any{archive.Offer{Designs: map[design.Name][]flavour.Name{name: {flavour.ISORange}}}},
+			Scheme: scheme, Place: engine.Remote, Offers: []any{archive.Offer{Designs: map[design.Name][]flavour.Name{name: {flavour.ISORange}}}},
 			Server: &launch.Server{Nodes: []int{3}, Profiles: []launch.Profile{{Name: "tuned"}}, Find: func() error { return errors.New("no server is installed") }},
 		}
 	}

@@ -75,7 +75,7 @@ func TestOwnSkipsWhatIsNotInstalled(t *testing.T) {
 	query := put(t, t.TempDir(), "q.sql", "SELECT sum(a) AS s FROM t;")
 	engines := slices.DeleteFunc(all.Registry(), func(d engine.Driver) bool { return d.Scheme == "clickhouse" })
 	engines = append(engines, engine.Driver{
-		Scheme: "absent", Abilities: []any{tables.Offer{tables.OwnTables}}, Place: engine.Embedded,
+		Scheme: "absent", Offers: []any{tables.Offer{tables.OwnTables}}, Place: engine.Embedded,
 		Library: &engine.Library{Find: func() error { return errors.New("not there") }},
 	})
 	args := []string{"scan", "own", "--tables", dir, "--queries", query, "--reps", "1", "--out", out}

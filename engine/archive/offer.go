@@ -14,7 +14,7 @@ import (
 )
 
 // Offer lists what an engine promises for verification archives. It is an element of
-// engine.Driver.Abilities. The suite tests the promise: it sends every case in every flavour
+// engine.Driver.Offers. The suite tests the promise: it sends every case in every flavour
 // of every design.
 type Offer struct {
 	Designs     map[design.Name][]flavour.Name

@@ -21,7 +21,7 @@ import (
 // a design in which the engine computes means.
 func TestOffer(t *testing.T) {
 	all := map[design.Name][]flavour.Name{"own": {flavour.SQL}, design.Wide: {flavour.SQL}, design.Normalized: {flavour.SQL, flavour.ISORange}}
-	d := engine.Driver{Scheme: "x", Abilities: []any{7, Offer{Designs: all, MeanDesigns: []design.Name{design.Wide}}}}
+	d := engine.Driver{Scheme: "x", Offers: []any{7, Offer{Designs: all, MeanDesigns: []design.Name{design.Wide}}}}
 	bare := engine.Driver{Scheme: "bare"}
 	var documented []design.Name
 	for _, n := range design.Names() {

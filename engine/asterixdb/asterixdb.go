@@ -39,7 +39,7 @@ func Driver() engine.Driver {
 			{Name: "client", Default: "", Help: "address at which the server's nodes reach this client, for loads; " +
 				"default: the client's address of the connection to the server"},
 		}...),
-		Abilities: []any{archive.Offer{
+		Offers: []any{archive.Offer{
 			Designs: map[design.Name][]flavour.Name{
 				design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
 				design.Normalized: {flavour.SQL},

@@ -23,13 +23,13 @@ import (
 // Driver describes the engine: bbolt:file.
 func Driver() engine.Driver {
 	return engine.Driver{
-		Scheme:    "bbolt",
-		Licence:   "MIT",
-		Summary:   "bbolt, etcd's embedded B+ tree; records under keys only",
-		Example:   "bbolt:records.bbolt",
-		Abilities: []any{kv.Offer{Layouts: []kv.Layout{kv.Pairs}}},
-		Place:     engine.Embedded,
-		Open:      open,
+		Scheme:  "bbolt",
+		Licence: "MIT",
+		Summary: "bbolt, etcd's embedded B+ tree; records under keys only",
+		Example: "bbolt:records.bbolt",
+		Offers:  []any{kv.Offer{Layouts: []kv.Layout{kv.Pairs}}},
+		Place:   engine.Embedded,
+		Open:    open,
 	}
 }
 

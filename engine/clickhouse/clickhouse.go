@@ -42,14 +42,14 @@ const databaseName = "barograph"
 // Driver describes the engine.
 func Driver() engine.Driver {
 	return engine.Driver{
-		Scheme:    "clickhouse",
-		Licence:   "Apache-2.0",
-		Summary:   "ClickHouse, a columnar database in a folder, with chDB's library in a separate process",
-		Example:   "clickhouse:folder",
-		Params:    params,
-		Abilities: append([]any{archive.SQLOffer(design.Normalized, design.Document, design.Wide)}, offers()...),
-		Place:     engine.Embedded,
-		Library:   &engine.Library{Artifacts: []launch.Artifact{artifact()}, Find: checkInstalled},
+		Scheme:  "clickhouse",
+		Licence: "Apache-2.0",
+		Summary: "ClickHouse, a columnar database in a folder, with chDB's library in a separate process",
+		Example: "clickhouse:folder",
+		Params:  params,
+		Offers:  append([]any{archive.SQLOffer(design.Normalized, design.Document, design.Wide)}, offers()...),
+		Place:   engine.Embedded,
+		Library: &engine.Library{Artifacts: []launch.Artifact{artifact()}, Find: checkInstalled},
 		Recognizes: func(path string, _ []byte) bool {
 			_, err := os.Stat(filepath.Join(path, "metadata", databaseName+".sql"))
 			return err == nil

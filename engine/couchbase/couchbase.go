@@ -36,7 +36,7 @@ func Driver() engine.Driver {
 		Summary: "Couchbase, a document database: key-value service and N1QL",
 		Example: "couchbase://user@127.0.0.1/mdata",
 		Params:  params(),
-		Abilities: []any{archive.Offer{
+		Offers: []any{archive.Offer{
 			Designs: map[design.Name][]flavour.Name{design.Document: {
 				flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys, flavour.KeysNative,
 			}},

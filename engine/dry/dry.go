@@ -24,7 +24,7 @@ func Driver() engine.Driver {
 		Scheme:  "dry",
 		Summary: "no database: answers come from memory; their time is the client overhead",
 		Example: "dry:",
-		Abilities: []any{archive.Offer{
+		Offers: []any{archive.Offer{
 			Designs: map[design.Name][]flavour.Name{design.Memory: {flavour.Recall}}, NoTrim: true,
 		}, kv.Offer{Layouts: []kv.Layout{kv.Pairs}}},
 		Place: engine.Memory,

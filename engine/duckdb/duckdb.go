@@ -52,7 +52,7 @@ func Driver() engine.Driver {
 		Summary:    "DuckDB, a columnar database in one file, inside Barograph's process",
 		Example:    "duckdb:archive.db",
 		Params:     params,
-		Abilities:  append([]any{archive.SQLOffer(design.Normalized, design.Document, design.Wide)}, offered()...),
+		Offers:     append([]any{archive.SQLOffer(design.Normalized, design.Document, design.Wide)}, offered()...),
 		Place:      engine.Embedded,
 		Library:    &engine.Library{Optional: true, Artifacts: []launch.Artifact{httpfs()}, Find: func() error { _, err := extension(); return err }},
 		Recognizes: func(_ string, head []byte) bool { return len(head) > 12 && string(head[8:12]) == "DUCK" },

@@ -90,7 +90,7 @@ func TestDefective(t *testing.T) {
 	d := dry.Driver()
 	offer := archive.OfferOf(&d)
 	offer.NoTrim = os.Getenv(envDefect) != noRemovals
-	d.Abilities = slices.Insert(d.Abilities, 0, any(offer))
+	d.Offers = slices.Insert(d.Offers, 0, any(offer))
 	open := d.Open
 	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
 		e, err := open(ctx, u, o)

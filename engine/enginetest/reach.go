@@ -20,7 +20,7 @@ import (
 // driver checks the driver's description of itself.
 func (c Config) driver(t *testing.T) {
 	d := c.Driver
-	if d.Scheme == "" || d.Summary == "" || d.Open == nil || d.Place == "" || len(archive.OfferOf(&d).Designs)+len(d.Abilities) == 0 {
+	if d.Scheme == "" || d.Summary == "" || d.Open == nil || d.Place == "" || len(archive.OfferOf(&d).Designs)+len(d.Offers) == 0 {
 		t.Errorf("the driver is incomplete: %+v", d)
 	}
 	registry := engine.Registry{d}
@@ -72,11 +72,11 @@ func Only(d *engine.Driver, n design.Name, flavours ...flavour.Name) {
 	if len(flavours) == 0 {
 		flavours = archive.Flavours(d, n)
 	}
-	d.Abilities = slices.Clone(d.Abilities)
-	for i, a := range d.Abilities {
+	d.Offers = slices.Clone(d.Offers)
+	for i, a := range d.Offers {
 		if o, ok := a.(archive.Offer); ok {
 			o.Designs = map[design.Name][]flavour.Name{n: flavours}
-			d.Abilities[i] = o
+			d.Offers[i] = o
 		}
 	}
 }

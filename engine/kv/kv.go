@@ -54,7 +54,7 @@ func (l Layout) Summary() string {
 }
 
 // Offer lists what an engine promises for tables of records under keys. It is an element
-// of engine.Driver.Abilities.
+// of engine.Driver.Offers.
 type Offer struct {
 	Layouts      []Layout          // the engine's usual layout first
 	Transactions []IsolationLevel  // levels of transactions over several records, the strictest last; empty = no transactions

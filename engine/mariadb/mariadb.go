@@ -41,7 +41,7 @@ func Driver() engine.Driver {
 				"one more round trip): true or false"},
 			{Name: "socket", Default: "", Help: "path of the server's socket, instead of host and port"},
 		}...),
-		Abilities: append([]any{offer()}, offered()...),
+		Offers: append([]any{offer()}, offered()...),
 		Untested: "MySQL 8 and Aurora. Barograph supports verification archives and records under keys there (it chooses the " +
 			"statements by the server's version) and refuses post and scan; reason: no registry has such a server for this machine; the tests run against MariaDB",
 		Place: engine.Remote, Server: server(), Open: open,

@@ -240,27 +240,27 @@ func (d *database) usage(ctx context.Context) (engine.ServerUsage, error) {
 
 // sessions groups the active sessions by the event that they wait for or, without the performance schema,
 // by their state. Neither shows which sessions wait for a row. locked is their number.
-func (d *database) sessions(ctx context.Context, locked int) ([]engine.Session, error) {
+func (d *database) sessions(ctx context.Context, locked int) ([]engine.SessionGroup, error) {
 	found, err := d.waits(ctx)
 	if len(found) == 0 && err == nil {
 		err = querier{d.writes}.Rows(ctx,
 			`SELECT coalesce(STATE, ''), count(*) FROM information_schema.PROCESSLIST
 			WHERE COMMAND IN ('Query', 'Execute') AND ID <> connection_id() GROUP BY 1 ORDER BY 2 DESC, 1`, nil,
 			func(row []any) error {
-				var s engine.Session
+				var s engine.SessionGroup
 				err := sqlengine.Scan(row, &s.What, &s.Count)
 				s.Wait = waitKind(s.What)
 				found = append(found, s)
 				return err
 			})
 	}
-	var out []engine.Session
+	var out []engine.SessionGroup
 	for _, s := range found {
 		if s.Wait == engine.OnCPU { // some of these wait for rows
 			n := min(locked, s.Count)
 			s.Count, locked = s.Count-n, locked-n
 			if n > 0 {
-				out = append(out, engine.Session{Wait: engine.OnLock, What: "row lock", Count: n})
+				out = append(out, engine.SessionGroup{Wait: engine.OnLock, What: "row lock", Count: n})
 			}
 		}
 		if s.What == "" {
@@ -270,13 +270,13 @@ func (d *database) sessions(ctx context.Context, locked int) ([]engine.Session, 
 			out = append(out, s)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b engine.Session) int { return b.Count - a.Count })
+	slices.SortStableFunc(out, func(a, b engine.SessionGroup) int { return b.Count - a.Count })
 	return out, err
 }
 
 // waits groups the active sessions by their innermost event in the performance schema. It returns none if
 // the performance schema is off or this account may not read it.
-func (d *database) waits(ctx context.Context) (all []engine.Session, err error) {
+func (d *database) waits(ctx context.Context) (all []engine.SessionGroup, err error) {
 	if d.noPerformanceSchema.Load() {
 		return nil, nil
 	}
@@ -301,14 +301,14 @@ func (d *database) waits(ctx context.Context) (all []engine.Session, err error) 
 		return nil, nil
 	}
 	for _, id := range threads {
-		s := engine.Session{Wait: waitKind(innermost[id]), What: innermost[id], Count: 1}
-		if i := slices.IndexFunc(all, func(o engine.Session) bool { return o.What == s.What }); i >= 0 {
+		s := engine.SessionGroup{Wait: waitKind(innermost[id]), What: innermost[id], Count: 1}
+		if i := slices.IndexFunc(all, func(o engine.SessionGroup) bool { return o.What == s.What }); i >= 0 {
 			all[i].Count++
 		} else {
 			all = append(all, s)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b engine.Session) int {
+	slices.SortStableFunc(all, func(a, b engine.SessionGroup) int {
 		return cmp.Or(b.Count-a.Count, cmp.Compare(a.What, b.What))
 	})
 	return all, err

@@ -33,7 +33,7 @@ func Driver() engine.Driver {
 		Summary: "MongoDB, a document database, or a server with its protocol",
 		Example: "mongodb://127.0.0.1:27017/barograph",
 		Params:  append(params(), driverParams()...),
-		Abilities: []any{archive.Offer{
+		Offers: []any{archive.Offer{
 			Designs: map[design.Name][]flavour.Name{design.Document: offered()},
 		}, kv.Offer{Layouts: []kv.Layout{kv.Document}}},
 		Place:  engine.Remote,

@@ -20,7 +20,7 @@ func Driver() engine.Driver {
 			{Name: "ssl_verify", Default: "true", Help: "check the server's certificate: true or false"},
 			{Name: "wallet", Help: "folder of an Oracle wallet, with certificates or a password"},
 		},
-		Abilities: []any{archive.Offer{
+		Offers: []any{archive.Offer{
 			Designs: map[design.Name][]flavour.Name{
 				design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.ISORange, flavour.EpochRange},
 				design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},

@@ -46,7 +46,7 @@ func Driver() engine.Driver {
 			{Name: "compression", Default: "fastest", Help: "compression of blocks: none, fastest, balanced or good"},
 			{Name: "memtable", Default: "64", Help: "memory for writes before they become a table, MiB"},
 		},
-		Abilities: append([]any{archive.Offer{
+		Offers: append([]any{archive.Offer{
 			Designs: map[design.Name][]flavour.Name{design.KeyValue: {flavour.KeysNative, flavour.EpochRange}},
 		}}, offered()...),
 		Place:      engine.Embedded,

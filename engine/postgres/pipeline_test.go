@@ -33,7 +33,7 @@ func TestPipelined(t *testing.T) {
 	driver := postgres.Driver()
 	offer := kv.OfferOf(&driver)
 	offer.Transactions = nil
-	driver.Abilities = []any{offer}
+	driver.Offers = []any{offer}
 	enginetest.RunRecords(t, enginetest.Config{Driver: driver, URL: func(t *testing.T) string { return d.pipelined(t, "2") }, Reopenable: true})
 }
 

@@ -43,8 +43,8 @@ func Driver() engine.Driver {
 				"many statements at once, each in its own transaction; 0 = one connection for each worker"},
 			{Name: "sslmode", Help: "as in libpq: disable, prefer, require, verify-ca, verify-full; tls and the other tls parameters offer more"},
 		}...),
-		Abilities: append([]any{archive.SQLOffer(design.Normalized, design.Document, design.Wide)}, offered()...),
-		Place:     engine.Remote, Server: server(), Open: open,
+		Offers: append([]any{archive.SQLOffer(design.Normalized, design.Document, design.Wide)}, offered()...),
+		Place:  engine.Remote, Server: server(), Open: open,
 	}
 }
 

@@ -229,7 +229,7 @@ func (db *database) metrics(ctx context.Context) (engine.Metrics, error) {
 	err := querier{db.pool}.Rows(ctx, `SELECT coalesce(wait_event_type, ''), coalesce(wait_event, ''), count(*)
 		FROM pg_stat_activity WHERE state = 'active' AND backend_type = 'client backend' AND pid <> pg_backend_pid()
 		GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`, nil, func(row []any) error {
-		var s engine.Session
+		var s engine.SessionGroup
 		var kind, event string
 		err := sqlengine.Scan(row, &kind, &event, &s.Count)
 		s.Wait, s.What = waitKind(kind, event), kind+":"+event

@@ -189,7 +189,7 @@ func compareBool(a, b bool) int {
 func (p Policy) UsesOrigin() bool { return p != Overwrite }
 
 // Offer lists what an engine promises for posting, for every Design. It is an element of
-// engine.Driver.Abilities.
+// engine.Driver.Offers.
 type Offer struct{ Methods []Method }
 
 // Methods returns the methods that a driver offers; none = the engine stores no posts.

@@ -36,7 +36,7 @@ func Driver() engine.Driver {
 		Params: []engine.Param{
 			{Name: "cache", Default: strconv.Itoa(cacheMiB), Help: "page cache of a connection, MiB"},
 		},
-		Abilities:  append([]any{archive.SQLOffer(design.Normalized, design.Document)}, offered()...),
+		Offers:     append([]any{archive.SQLOffer(design.Normalized, design.Document)}, offered()...),
 		Place:      engine.Embedded,
 		Recognizes: func(_ string, head []byte) bool { return strings.HasPrefix(string(head), "SQLite format 3") },
 		Open:       open,

@@ -18,7 +18,7 @@ const (
 	ObjectStore   Ability = "object store" // Databases.Lake
 )
 
-// Offer lists what an engine promises. It is an element of engine.Driver.Abilities.
+// Offer lists what an engine promises. It is an element of engine.Driver.Offers.
 type Offer []Ability
 
 // Offers reports whether a driver offers an ability.

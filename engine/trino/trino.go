@@ -27,10 +27,10 @@ func Driver() engine.Driver {
 			Name: "catalog", Default: defaultCatalog,
 			Help: "catalog of the Hive connector that reads files at local paths",
 		}),
-		Abilities: []any{tables.Offer{tables.StarOverDisks, tables.ObjectStore}},
-		Place:     engine.Remote,
-		Server:    server(),
-		Open:      open,
+		Offers: []any{tables.Offer{tables.StarOverDisks, tables.ObjectStore}},
+		Place:  engine.Remote,
+		Server: server(),
+		Open:   open,
 	}
 }
 

@@ -43,7 +43,7 @@ func Driver() engine.Driver {
 			{Name: "prefix", Default: "7", Help: "records under keys, layout clustered: number of bytes of a key that name its partition, " +
 				"set when the table is created"},
 		}...),
-		Abilities: []any{archive.Offer{
+		Offers: []any{archive.Offer{
 			Designs: map[design.Name][]flavour.Name{design.KeyValue: {flavour.KeysNative}},
 		}, kv.Offer{Layouts: []kv.Layout{kv.Columns, kv.Clustered}}},
 		Place:  engine.Remote,

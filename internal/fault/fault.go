@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"net/url"
 	"os"
 	"regexp"
@@ -261,6 +260,7 @@ var (
 	noPassword  = regexp.MustCompile(`^(?:` + action + `@` + moment + `,)*` + action + `@$`) // kill:node2@20s,restart@1m0s
 	namedSecret = regexp.MustCompile(`(?i)(` + secretNames + `[\w.-]*(?:["']?\s*=\s*|["']\s*:\s*))(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s&"']*[^\s&"':;,])`)
 	secretValue = regexp.MustCompile(`(?i)` + secretNames + `[\w.-]*=([^&]+)`) // of an argument
+	atInName    = regexp.MustCompile(`(?:^|&)[^&=]*@`)                         // of a parameter
 	secretName  = regexp.MustCompile(`(?i)` + secretNames)
 )
 
@@ -331,35 +331,40 @@ func isHost(scheme, hosts string) bool {
 	return true
 }
 
-// ParseURL parses the URL of a database; all URLs from users are parsed by it. Its error contains
-// only the scheme of the URL.
+// ParseURL parses the URL of a database; all URLs from users are parsed by it. It refuses a URL of which url.Query
+// would drop a part without an error. Its error contains only the scheme of the URL and the name of a parameter.
 func ParseURL(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
-	problem := "cannot be parsed"
+	place, problem := "", "cannot be parsed"
+	cure := `write it as in ` + "`barograph list engines`" + `; signs other than letters and digits of a user's name, a password or a database are written as %20 (blank), %22 ("), %23 (#), %2F (/), %3A (:), %3B (;), %40 (@), or the password is in a file: ?passfile=FILE`
 	if err == nil {
-		if u.Host == "" || u.User != nil || !strings.Contains(u.Path+u.Fragment, "@") && !slices.ContainsFunc(slices.Collect(maps.Keys(u.Query())), func(name string) bool { return strings.Contains(name, "@") }) {
+		params := strings.Split(u.RawQuery, "&")
+		bad := slices.IndexFunc(params, func(p string) bool { _, err := url.ParseQuery(p); return err != nil })
+		switch {
+		case u.Host != "" && u.User == nil && (strings.Contains(u.Path+u.Fragment, "@") || atInName.MatchString(u.RawQuery)):
+			problem = "has an @ after its host" // the host may be a user's name, and the path the remainder of a password
+		case bad >= 0 && !strings.Contains(u.RawQuery, "@"): // otherwise the name may be a part of a password
+			place, problem = ", parameter "+strings.Split(params[bad], "=")[0], "contains a semicolon, or a % without two hexadecimal digits"
+			cure = "separate parameters with &; in a value, write a semicolon as %3B and a % as %25"
+		case bad < 0 && u.Fragment != "":
+			problem, cure = "contains a #, and would end there", "write it as %23"
+		case bad < 0:
 			return u, nil
 		}
-		problem = "has an @ after its host" // the host may be a user's name, and the path the remainder of a password
 	}
 	scheme, _, _ := strings.Cut(raw, ":")
 	if start := scheme + "://"; urlStart.FindString(start) != start {
 		scheme = "xxxxx"
 	}
-	return nil, &Error{
-		Setting: "URL " + scheme + ":" + hidden, Problem: problem,
-		Cure: `write it as in ` + "`barograph list engines`" + `; signs other than letters and digits of a user's name, a password or a database are written as %20 (blank), %22 ("), %2F (/), %3A (:), %40 (@), or the password is in a file: ?passfile=FILE`,
-	}
+	return nil, &Error{Setting: "URL " + scheme + ":" + hidden + place, Problem: problem, Cure: cure}
 }
 
 // secrets returns those secrets of a command line that Redact cannot delimit in a text, such as a password with blanks
 // or quotes. It returns each one as written and unescaped.
 func secrets(args []string) (all []string) {
 	add := func(secret string) {
-		plain, err := url.PathUnescape(secret)
-		if err != nil {
-			plain = secret
-		}
+		plain, _ := url.PathUnescape(secret)
+		plain = cmp.Or(plain, secret) // the escape may be incomplete
 		if len(plain) > 2 && strings.ContainsAny(plain, " \t\v\f\r\n\"'@/") {
 			all = append(all, secret, plain, strings.Trim(strconv.Quote(secret), `"`), strings.Trim(strconv.Quote(plain), `"`))
 		}

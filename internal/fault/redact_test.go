@@ -53,14 +53,30 @@ func TestSecretsOfACommandLine(t *testing.T) {
 }
 
 func TestParseURL(t *testing.T) {
-	for _, raw := range []string{"postgres://me:MA RK@h/db", "postgres://me:12/MA RK@h/db", "x://me:12#MARK@h", "x://me:12?MARK@h", "x://me:MA\"RK@h", "x://me:%zzMARK@h", "me MARK:x\t@h", "MARK%zz", "MA RK://\x00"} {
+	for _, raw := range []string{"postgres://me:MA RK@h/db", "postgres://me:12/MA RK@h/db", "x://me:12#MARK@h", "x://me:12?MARK@h", "x://me:MA\"RK@h", "x://me:%zzMARK@h", "me MARK:x\t@h", "MARK%zz", "MA RK://\x00", "x://me:12?MA;RK@h", "x://me:12?MA;RK=1@h", "x://me:12?a=1&MA;RK=c@h", "x://me:a@b?MA;RK@h"} {
 		if u, err := ParseURL(raw); err == nil || strings.Contains(err.Error(), "MA") || strings.Contains(err.Error(), "RK") {
 			t.Errorf("ParseURL(%q) = %v, %v", raw, u, err)
 		}
 	}
-	for _, raw := range []string{"duckdb:a b@c.db", "duckdb:///a@b.db", "postgres://me:a%20b@h/db?socket=/a@b", "x://h/db?y=a@b"} {
+	for _, raw := range []string{"duckdb:a b@c.db", "duckdb:///a@b.db", "postgres://me:a%20b@h/db?socket=/a@b", "x://h/db?y=a@b", "x://h/db?y=%3B%25%23", "x:", "x:?a", "x://h/db?a&b=1", "x://h/db#"} {
 		if _, err := ParseURL(raw); err != nil {
 			t.Errorf("ParseURL(%q): %v", raw, err)
+		}
+	}
+}
+
+// TestParametersThatWouldBeDropped: url.Query drops a parameter with a semicolon or an incomplete escape, and a # ends
+// the parameters. The error names the parameter, and shows neither its value nor the password.
+func TestParametersThatWouldBeDropped(t *testing.T) {
+	for raw, want := range map[string]string{
+		"mariadb://me:MARK@host/db?tls=true;tls_ca=/MARK.pem": "URL mariadb:xxxxx, parameter tls contains a semicolon",
+		"valkey://host?batch=2&tls_ca=/etc/100%.MARK":         "URL valkey:xxxxx, parameter tls_ca contains a semicolon, or a % without",
+		"mariadb://me:MARK@host/db#x?tls=true":                "URL mariadb:xxxxx contains a #",
+		"mariadb:?a%=MARK":                                    "URL mariadb:xxxxx, parameter a% contains",
+	} {
+		u, err := ParseURL(raw)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "MARK") {
+			t.Errorf("ParseURL(%q) = %v, %v; want %s", raw, u, err, want)
 		}
 	}
 }

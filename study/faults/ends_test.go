@@ -247,7 +247,7 @@ func TestStatuses(t *testing.T) {
 // TestNodes: a number of nodes that no engine offers is a usage error, whether or not a server is installed.
 func TestNodes(t *testing.T) {
 	absent := engine.Driver{
-		Scheme: "absent", Place: engine.Remote, Abilities: []any{archive.Offer{Designs: map[design.Name][]flavour.Name{design.Wide: {flavour.ISORange}}}},
+		Scheme: "absent", Place: engine.Remote, Offers: []any{archive.Offer{Designs: map[design.Name][]flavour.Name{design.Wide: {flavour.ISORange}}}},
 		Server: &launch.Server{Nodes: []int{1, 3}, Find: func() error { return errors.New("no server is installed") }},
 	}
 	k := &faults.Clusters{Registry: engine.Registry{absent}, Options: faults.Options{Nodes: 5}}

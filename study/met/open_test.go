@@ -12,7 +12,7 @@ import (
 // of usage.
 func TestCheckOfASelection(t *testing.T) {
 	without := sqlite.Driver()
-	without.Scheme, without.Abilities = "noarchives", nil
+	without.Scheme, without.Offers = "noarchives", nil
 	all := engine.Registry{sqlite.Driver(), without}
 	for name, c := range map[string]struct {
 		s  Selection

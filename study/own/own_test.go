@@ -408,7 +408,7 @@ func checkOffer(t *testing.T, url string, d engine.Driver) {
 	}
 	defer db.Close()
 	if (tables.DatabasesOf(db).Own != nil) != tables.Offers(&d, tables.OwnTables) {
-		t.Errorf("%s: the driver offers %v", d.Scheme, d.Abilities)
+		t.Errorf("%s: the driver offers %v", d.Scheme, d.Offers)
 	}
 }
 

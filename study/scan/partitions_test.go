@@ -107,7 +107,7 @@ func TestExperiment2First(t *testing.T) {
 // TestAutoOfServer: where a server's start settles the partitions, auto is their number.
 func TestAutoOfServer(t *testing.T) {
 	server := engine.Driver{
-		Scheme: "settled", Abilities: []any{tables.Offer{tables.StarOverDisks}}, Place: engine.Remote, Server: &launch.Server{SpreadsTables: true},
+		Scheme: "settled", Offers: []any{tables.Offer{tables.StarOverDisks}}, Place: engine.Remote, Server: &launch.Server{SpreadsTables: true},
 		Open: func(context.Context, *url.URL, engine.Options) (*engine.Engine, error) {
 			about := func(context.Context) (engine.About, error) {
 				return engine.About{Settings: map[string]string{"partitions": "7"}}, nil
@@ -126,7 +126,7 @@ func TestAutoOfServer(t *testing.T) {
 func TestProfileOfServers(t *testing.T) {
 	for given, want := range map[string]string{"": "default", "tuned": "tuned", "large": ""} {
 		server := engine.Driver{
-			Scheme: "settled", Abilities: []any{tables.Offer{tables.StarOverDisks}}, Place: engine.Remote,
+			Scheme: "settled", Offers: []any{tables.Offer{tables.StarOverDisks}}, Place: engine.Remote,
 			Server: &launch.Server{Nodes: []int{1}, Profiles: []launch.Profile{{Name: "default"}, {Name: "tuned"}}},
 		}
 		p := scan.Program{Target: scan.Target{Registry: engine.Registry{server}, New: run.Run{Machine: measure.Machine{UsableCPUs: 1}}}}

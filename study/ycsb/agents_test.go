@@ -175,7 +175,7 @@ const initialRecords = 500
 
 // localDriver is of an engine that stores records here, and whose tables are changed.
 func localDriver(scheme string, change func(u *url.URL, r *kv.Records) *kv.Records) engine.Driver {
-	return engine.Driver{Scheme: scheme, Example: scheme + "://host:1", Abilities: []any{kv.Offer{Layouts: []kv.Layout{kv.Pairs}}}, Place: engine.Remote, Open: func(ctx context.Context, u *url.URL, _ engine.Options) (*engine.Engine, error) {
+	return engine.Driver{Scheme: scheme, Example: scheme + "://host:1", Offers: []any{kv.Offer{Layouts: []kv.Layout{kv.Pairs}}}, Place: engine.Remote, Open: func(ctx context.Context, u *url.URL, _ engine.Options) (*engine.Engine, error) {
 		e, err := engine.Registry{dry.Driver()}.Open(ctx, "dry", engine.Options{})
 		if err != nil {
 			return nil, err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/measure/pace"
 )
 
 // TestCorrectStoreIsNotAccused: a correct store has no wrong result, however calls overlap: 16 workers contend for 20
@@ -287,5 +288,29 @@ func TestValueOfAnotherProgram(t *testing.T) {
 	r, err := Run(t.Context(), wrapped{loaded(t, c), foreign}, c, Options{})
 	if err != nil || code(r.Err()) != fault.Differs || !strings.Contains(r.Problems[0].Kind, "or another program wrote it") {
 		t.Errorf("%v; %v; %v", err, r.Err(), r.Problems)
+	}
+}
+
+// TestLoadAtItsTimeLimit: a load that stored its last record before the time limit is complete, although the next arrival
+// would be due after it. A load that has records left is not.
+func TestLoadAtItsTimeLimit(t *testing.T) {
+	for records, want := range map[int64]pace.Ending{5: pace.Completed, 6: pace.OutOfTime} {
+		var now atomic.Int64 // advances only by the sleeps of workers
+		clock := &pace.Clock{
+			Now: func() time.Duration { return time.Duration(now.Load()) },
+			SleepUntil: func(at time.Duration, _ <-chan struct{}) {
+				for old := now.Load(); old < int64(at) && !now.CompareAndSwap(old, int64(at)); {
+					old = now.Load()
+				}
+			},
+		}
+		c := config(t, fmt.Sprint("recordcount=", records), "threadcount=3", "target=5", "maxexecutiontime=1")
+		r, err := Load(t.Context(), open(t), c, Options{clock: clock})
+		if err != nil || r.Result.Ending != want || r.Operations() != 5 || r.Result.Unstarted != 0 {
+			t.Fatalf("%d records: %+v, %v", records, r.Result, err)
+		}
+		if err := r.Err(); code(err) != map[pace.Ending]int{pace.Completed: 0, pace.OutOfTime: fault.Incomplete}[want] {
+			t.Errorf("%d records: %v", records, err)
+		}
 	}
 }

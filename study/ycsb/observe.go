@@ -30,9 +30,9 @@ type observer struct {
 	client    *measure.ClientMeter
 	processes *measure.ProcessMeter
 	machine   *measure.MachineMeter
-	before    engine.Metrics         // at the start
-	last      engine.Metrics         // at the last sample
-	waits     map[engine.Session]int // sum of the sessions of all samples, by a session whose Count is 0
+	before    engine.Metrics              // at the start
+	last      engine.Metrics              // at the last sample
+	waits     map[engine.SessionGroup]int // number of sessions of all samples, by their group with the Count 0
 	samples   []run.SessionSample
 	began     time.Time
 	executed  []engine.Statement // before the run
@@ -51,7 +51,7 @@ const (
 
 // observe starts to observe, after the warm-up.
 func observe(ctx context.Context, s Server, warmup time.Duration) (*observer, error) {
-	o := &observer{Server: s, waits: map[engine.Session]int{}, done: make(chan struct{})}
+	o := &observer{Server: s, waits: map[engine.SessionGroup]int{}, done: make(chan struct{})}
 	ctx = context.WithoutCancel(ctx)
 	if warmup == 0 {
 		if err := o.begin(ctx); err != nil {

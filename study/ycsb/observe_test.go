@@ -21,7 +21,7 @@ func TestServerIsWatched(t *testing.T) {
 		n := float64(asked.Add(1))
 		return engine.Metrics{
 			Totals:   []engine.Total{{Name: "commits", Value: 100 * n}, {Name: "written", Unit: "bytes", Value: 1e6 * n}, {Name: "still", Value: 7}},
-			Sessions: []engine.Session{{Wait: engine.OnCPU, What: "running", Count: 1}, {Wait: engine.OnDisk, What: "IO:WALSync", Count: 3}},
+			Sessions: []engine.SessionGroup{{Wait: engine.OnCPU, What: "running", Count: 1}, {Wait: engine.OnDisk, What: "IO:WALSync", Count: 3}},
 		}, nil
 	}
 	var looks [][]run.Counter
@@ -57,9 +57,9 @@ func TestFailedSampleIsNotCounted(t *testing.T) {
 		if calls++; calls > 1 {
 			return engine.Metrics{}, errors.New("no connection")
 		}
-		return engine.Metrics{Sessions: []engine.Session{{Wait: engine.OnCPU, What: "running", Count: 3}}}, nil
+		return engine.Metrics{Sessions: []engine.SessionGroup{{Wait: engine.OnCPU, What: "running", Count: 3}}}, nil
 	}
-	o := &observer{Server: Server{Metrics: metrics}, waits: map[engine.Session]int{}}
+	o := &observer{Server: Server{Metrics: metrics}, waits: map[engine.SessionGroup]int{}}
 	for range 3 {
 		o.sample(t.Context())
 	}

@@ -134,7 +134,7 @@ func (s *scanSuite) open(t *testing.T, url string, p tables.Placement) (*tables.
 	}
 	enginetest.KeepsPromise(t, s.Driver, e)
 	if tables.DatabasesOf(e).Star == nil || !tables.Offers(&s.Driver, tables.StarOverDisks) {
-		t.Fatalf("the engine has the star: %t; its driver offers %q", tables.DatabasesOf(e).Star != nil, s.Driver.Abilities)
+		t.Fatalf("the engine has the star: %t; its driver offers %q", tables.DatabasesOf(e).Star != nil, s.Driver.Offers)
 	}
 	star, err := tables.DatabasesOf(e).Star.Open(t.Context(), p)
 	if err != nil {

@@ -1,6 +1,7 @@
 package pace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -138,15 +139,8 @@ type runner struct {
 }
 
 func newRunner(o Options) *runner {
-	if o.ReportInterval == 0 {
-		o.ReportInterval = time.Second
-	}
-	if o.SeriesInterval == 0 {
-		o.SeriesInterval = o.ReportInterval
-	}
-	if o.Grace == 0 {
-		o.Grace = DefaultGrace
-	}
+	o.ReportInterval = cmp.Or(o.ReportInterval, time.Second)
+	o.SeriesInterval, o.Grace = cmp.Or(o.SeriesInterval, o.ReportInterval), cmp.Or(o.Grace, DefaultGrace)
 	r := &runner{Options: o, schedule: newSchedule(&o), finished: make(chan struct{}), stop: make(chan struct{})}
 	r.tally.init(&o)
 	r.opCtx, r.abort = context.WithCancel(context.Background())
@@ -227,7 +221,7 @@ func (r *runner) work(w Worker) {
 			rec.flushBefore(due)
 			r.clock.SleepUntil(due, r.stop)
 			if r.stopped() {
-				r.schedule.giveBack(due)
+				r.schedule.giveBack(due, r.stopAt)
 				return
 			}
 			now = r.clock.Now()
@@ -235,7 +229,7 @@ func (r *runner) work(w Worker) {
 		rec.begin(due, now)
 		err := w.Do(r.opCtx, rec)
 		if errors.Is(err, ErrDone) {
-			r.schedule.giveBack(due)
+			r.schedule.giveBack(due, 0)
 			return
 		}
 		if err != nil {

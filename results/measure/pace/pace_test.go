@@ -552,3 +552,47 @@ func TestUnstartedAfterAFailure(t *testing.T) {
 		t.Errorf("%d unstarted after %d operations, %v", got.Unstarted, n, err)
 	}
 }
+
+// TestCompleteRunAtItsTimeLimit: a run whose last operation was due before the time limit is complete, although the
+// next arrival would be due after it.
+func TestCompleteRunAtItsTimeLimit(t *testing.T) {
+	for operations, want := range map[int64]Ending{999: Completed, 1000: Completed, 1001: OutOfTime} {
+		got := play(t, 4, Options{Rate: 100, Operations: operations, MaxDuration: 10 * time.Second}, nil)
+		if got.Ending != want || got.Operations != min(operations, 1000) || got.Unstarted != 0 {
+			t.Errorf("%d operations: ended by %s after %d, %d unstarted", operations, got.Ending, got.Operations, got.Unstarted)
+		}
+	}
+}
+
+// TestUnstartedOfSleepers: a worker may still sleep when its operation is due. If the run stops then, the operation is
+// unstarted.
+func TestUnstartedOfSleepers(t *testing.T) {
+	for _, operations := range []int64{0, 2, 3} {
+		ctx, stop := context.WithCancel(t.Context())
+		var now atomic.Int64
+		asleep := make(chan struct{}, 3)
+		clock := &Clock{
+			Now: func() time.Duration { return time.Duration(now.Load()) },
+			SleepUntil: func(_ time.Duration, stop <-chan struct{}) {
+				asleep <- struct{}{}
+				<-stop // the system wakes it too late
+			},
+		}
+		sleepers := int(min(cmp.Or(operations, 4), 4)) - 1 // the first operation is due at once
+		go func() {
+			for range sleepers {
+				<-asleep
+			}
+			now.Store(int64(25 * time.Millisecond)) // the operations of 10 and 20 ms are due, that of 30 ms is not
+			stop()
+		}()
+		w := worker(func(_ context.Context, r *Recorder) error { r.Done(0, 0, r.Began()); return nil })
+		o := Options{Kinds: []string{"READ"}, Statuses: []string{"OK"}, Rate: 100, Operations: operations, Clock: clock}
+		got, err := Run(ctx, []Worker{w, w, w}, o)
+		want := min(cmp.Or(operations, 3), 3) - 1
+		if err != nil || got.Operations != 1 || got.Unstarted != want || got.Ending != Interrupted {
+			t.Errorf("%d operations: %d done, %d unstarted, want %d; ended by %s, %v", operations, got.Operations, got.Unstarted, want, got.Ending, err)
+		}
+		stop()
+	}
+}

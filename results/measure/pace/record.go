@@ -31,8 +31,10 @@ type operation struct {
 	failed        bool // a part of it failed
 }
 
-// A Recorder buffers at most maxSamples samples. It adds them to the totals when the first of them is older than maxDelay
-// and an operation ends, and before a sleep that would end later. While an operation runs, they wait for its end.
+// A Recorder buffers at most maxSamples samples and maxSamples operations. It adds them to the totals when a buffer is
+// full, and when it records a sample and the oldest one is older than maxDelay. Before a sleep, where this delays no
+// operation, it does so earlier: if the oldest one would be older than maxDelay/4 at the end of the sleep. While an
+// operation runs without recording a part, they wait for its end.
 const maxSamples, maxDelay = 128, 100 * time.Millisecond
 
 // OperationSample is a finished operation or a finished part of one.
@@ -286,7 +288,7 @@ type Ending string
 // The endings.
 const (
 	Completed   Ending = "completed"   // all operations were run
-	OutOfTime   Ending = "time"        // the time limit was reached
+	OutOfTime   Ending = "time"        // the time limit was reached before all workers had finished
 	Interrupted Ending = "interrupted" // the caller's context was done
 	Failed      Ending = "failed"      // a worker returned an error
 )
@@ -314,7 +316,6 @@ type Result struct {
 type Progress struct {
 	Elapsed          time.Duration       // since the end of the warm-up; negative before
 	Finished, Failed int64               // operations after the warm-up
-	LastPoint        SeriesPoint         // the last complete interval
 	Response         measure.Percentiles // successful operations since the previous progress
 }
 
@@ -346,9 +347,6 @@ func (t *totals) progress(now time.Duration) Progress {
 	if t.recent != nil {
 		p.Response = t.recent.Percentiles()
 		t.recent.Reset()
-	}
-	if at := int(p.Elapsed/t.interval) - 1; p.Elapsed > 0 && at >= 0 && at < len(t.series) {
-		p.LastPoint = t.series[at]
 	}
 	return p
 }

@@ -19,6 +19,7 @@ type schedule struct {
 
 	assigned atomic.Int64 // operations assigned to workers after the warm-up
 	timeOver atomic.Bool  // a worker reached the time limit
+	late     atomic.Int64 // operations that were due when the run stopped, but whose workers still slept
 
 	mu          sync.Mutex  // for an open loop; a closed loop takes no lock
 	rate        float64     // operations per second
@@ -97,15 +98,18 @@ func (s *schedule) next(now time.Duration) (due time.Duration, more bool) {
 	return due, true
 }
 
-// giveBack takes an operation that next assigned, and that the worker did not start, out of the number of assigned
-// operations. Its place in the schedule stays used.
-func (s *schedule) giveBack(due time.Duration) {
+// giveBack subtracts one from the number of assigned operations, for an operation that did no work: the run stopped at
+// stopAt before its worker woke, or the worker had finished (stopAt 0). Its due time is not assigned again.
+func (s *schedule) giveBack(due, stopAt time.Duration) {
 	if due >= s.warmup {
 		s.assigned.Add(-1)
+		if due < stopAt {
+			s.late.Add(1)
+		}
 	}
 }
 
-// unstarted counts the arrivals of an open loop that were due before end but were not assigned, up
+// unstarted counts the arrivals of an open loop that were due before end but that no worker started, up
 // to the maximum number of operations.
 func (s *schedule) unstarted(end time.Duration) (n int64) {
 	s.mu.Lock()
@@ -116,6 +120,7 @@ func (s *schedule) unstarted(end time.Duration) (n int64) {
 	if s.end > 0 {
 		end = min(end, s.end)
 	}
+	n = s.late.Load()
 	for s.peek() < end && (s.maxOperations == 0 || s.assigned.Load()+n < s.maxOperations) {
 		if s.peek() >= s.warmup {
 			n++
@@ -125,9 +130,9 @@ func (s *schedule) unstarted(end time.Duration) (n int64) {
 	return n
 }
 
-// ending returns why next returned no operation.
+// ending returns why next returned no operation. An arrival after the last operation may be due after the time limit.
 func (s *schedule) ending() Ending {
-	if s.timeOver.Load() {
+	if s.timeOver.Load() && (s.maxOperations == 0 || s.assigned.Load() < s.maxOperations) {
 		return OutOfTime
 	}
 	return Completed
