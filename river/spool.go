@@ -423,7 +423,8 @@ func (s *Spool) Done(w *Waiting) error {
 }
 
 // Retry moves files of failed/ back into the spool, and removes their reasons. Without names it moves all files. It
-// returns their new paths. Products that were posted before do not change the database when they are posted again.
+// returns their new paths. If the posting policy uses the origin of values (posts.Policy.UsesOrigin), and a row of the
+// table stores one value, the products do not replace values of products that were issued later.
 func (s *Spool) Retry(names []string) (moved []string, err error) {
 	if len(names) == 0 {
 		entries, err := os.ReadDir(s.in("failed"))

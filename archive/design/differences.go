@@ -1,6 +1,7 @@
 package design
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,15 +9,12 @@ import (
 )
 
 // Differences compares the records found in an archive with the catalog stored in it, with one line
-// per series that differs: lost, additional or changed records, or records that the catalog does
+// per group of series that differs: lost, additional or changed records, or records that the catalog does
 // not know and for which it derives no key. onlyLost = records are lost, and nothing else differs.
 func (c *Catalog) Differences(found *Catalog) (out []string, onlyLost bool) {
 	lost := 0
 	for _, g := range c.Groups {
-		stored := found.index[g.key()]
-		if stored == nil {
-			stored = &Group{Last: -1, PlainTimes: true}
-		}
+		stored := cmp.Or(found.index[g.key()], &Group{Last: -1, PlainTimes: true})
 		switch n := g.Digest.Records - stored.Digest.Records; {
 		case n > 0:
 			lost++
@@ -38,7 +36,7 @@ func (c *Catalog) Differences(found *Catalog) (out []string, onlyLost bool) {
 	return out, lost == len(out)
 }
 
-// String names the series of a group.
+// String names a group.
 func (g *Group) String() string {
 	return strings.Join([]string{g.LineType, g.Version, g.Model, g.ObType, g.FcstVar}, " ")
 }

@@ -29,7 +29,7 @@ func describe(model string, value float64, change func(b *record.Batch), hours .
 	return c
 }
 
-// TestDifferences: each series whose records are not those of the catalog has a line, which names the first cause.
+// TestDifferences: each group whose records are not those of the catalog has a line, which names the first cause.
 func TestDifferences(t *testing.T) {
 	mask := func(b *record.Batch) { b.Headers[0][record.VxMask] = "G2" }
 	level := func(b *record.Batch) { b.Headers[0][record.FcstLev] = "P500" }

@@ -35,9 +35,13 @@ func (p *PruneResult) Err(limit float64, preview bool) error {
 	}}
 }
 
+// ErrOtherChanges is the class of the error of Prune for an archive with other changes than deleted records.
+const ErrOtherChanges = fault.Class("the archive has other changes than deleted records")
+
 // Prune accepts that records were deleted on purpose. It recounts the catalog, and removes the marks of two kinds of
 // files: files with missing records, and files that it cannot read to compare. It refuses an archive with any other
-// change. Prune first calls confirm with the planned result; if confirm returns an error, Prune writes nothing.
+// change that the catalog shows; of a group that has lost records, it does not show whether others have changed.
+// Prune first calls confirm with the planned result; if confirm returns an error, Prune writes nothing.
 func Prune(ctx context.Context, a archive.Archive, subset string, confirm func(*PruneResult) error) (*PruneResult, error) {
 	o, err := NewOrigin(ctx, a, subset, "")
 	if err != nil {
@@ -49,9 +53,9 @@ func Prune(ctx context.Context, a archive.Archive, subset string, confirm func(*
 	}
 	_, onlyLost := o.Catalog.Differences(found)
 	if !o.Catalog.Intact() || !onlyLost || archive.SumMarks(o.Marks) != o.Catalog.Files {
-		return nil, cmp.Or[error](o.checkUnchanged(ctx), &fault.Error{
-			Setting: "--prune", Problem: "the archive has other changes than deleted records", Cure: "restore a copy, or load the files into a new archive",
-		})
+		return nil, cmp.Or[error](o.checkUnchanged(ctx), &fault.Status{Code: fault.Differs, Err: &fault.Error{
+			Setting: "--prune, subset " + subset, Err: ErrOtherChanges, Cure: "restore a copy, or load the files into a new archive",
+		}})
 	}
 	total := o.Catalog.Digest().Records
 	out := &PruneResult{Lost: total - found.Digest().Records, Total: total}
@@ -62,13 +66,8 @@ func Prune(ctx context.Context, a archive.Archive, subset string, confirm func(*
 	if err != nil {
 		return nil, err
 	}
-	c := archive.Commit{Catalog: found, ReplacedCatalog: o.Catalog}
-	for _, m := range o.Marks {
-		if incomplete(m) {
-			out.Files = append(out.Files, m)
-			c.Complete = append(c.Complete, m.Removal())
-		}
-	}
+	out.Files = lists.Filter(o.Marks, incomplete)
+	c := archive.Commit{Catalog: found, ReplacedCatalog: o.Catalog, Complete: lists.Map(out.Files, archive.Mark.Removal)}
 	if err := confirm(out); err != nil {
 		return out, err
 	}

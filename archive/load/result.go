@@ -147,10 +147,9 @@ func (s *Summary) Incomplete(refused int64) error {
 	for _, m := range s.SkippedWithQuarantine {
 		l.Quarantined += m.Quarantined
 	}
-	if s.Stored+s.Duplicates == 0 && s.Conflicts <= refused {
-		return l.incomplete("nothing was stored")
-	}
-	return l.incomplete("all other lines were stored")
+	consequence := map[bool]string{true: "nothing was stored", false: "all other lines were stored"}
+	return l.incomplete("line was refused, because it conflicts with an existing record (choose with --on-conflict)",
+		"lines were refused, because they conflict with existing records (choose with --on-conflict)", consequence[s.Stored+s.Duplicates == 0 && s.Conflicts <= refused])
 }
 
 // Shortfall counts what is missing from the data of the files that the user named.
@@ -172,9 +171,11 @@ func (l *Shortfall) Reject(b *record.Batch, to func(file string, line uint32, re
 }
 
 // Incomplete returns an error that counts what is missing; nil = nothing is missing.
-func (l Shortfall) Incomplete() error { return l.incomplete("the result covers only the other lines") }
+func (l Shortfall) Incomplete() error {
+	return l.incomplete("line conflicts with an earlier line", "lines conflict with earlier lines", "the result covers only the other lines")
+}
 
-func (l Shortfall) incomplete(consequence string) error {
+func (l Shortfall) incomplete(oneRefused, manyRefused, consequence string) error {
 	var parts []string
 	if l.Quarantined > 0 {
 		parts = append(parts, english.Plural(int(l.Quarantined), "line of these files was quarantined", "lines of these files were quarantined"))
@@ -183,7 +184,7 @@ func (l Shortfall) incomplete(consequence string) error {
 		parts = append(parts, english.Plural(l.Unread, "file could not be read", "files could not be read"))
 	}
 	if l.Refused > 0 {
-		parts = append(parts, english.Plural(int(l.Refused), "line was refused, because it conflicts with an existing record (choose with --on-conflict)", "lines were refused, because they conflict with existing records (choose with --on-conflict)"))
+		parts = append(parts, english.Plural(int(l.Refused), oneRefused, manyRefused))
 	}
 	if len(parts) == 0 {
 		return nil

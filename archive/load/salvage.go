@@ -19,7 +19,7 @@ type SalvageResult struct {
 	Records int64          // number of records in the damaged archive's catalog, or else in the marks of its files
 	Copied  int64          // number of records in the new archive
 	Losses  []archive.Loss // places that cannot be read
-	Missing []string       // one line for each series whose records differ from the catalog
+	Missing []string       // one line for each group of series whose records differ from the catalog
 	// files from which the damaged archive was loaded; it does not store which of them contains a missing record
 	Files []archive.Mark
 }

@@ -20,12 +20,12 @@ type VerifyResult struct {
 	Expected record.Digest // records that the catalog counts
 	Found    record.Digest // records in the archive
 	Marks    int           // files that are completely loaded
-	Problems []string      // one line each, about a series, a mark or the catalog
+	Problems []string      // one line each, about a group of series, a mark or the catalog
 }
 
-// Verify proves the integrity of an archive without the files. It reads every record and compares
-// each series with the recorded counts and digests. It checks that the marks agree with the catalog. If it finds a
-// problem, but a load has changed the subset meanwhile, it returns an error with the status fault.Incomplete.
+// Verify proves the integrity of an archive without the files. It reads every record and compares each group of series
+// with the recorded counts and digests. It checks that the marks agree with the catalog. If it finds a problem, but a
+// load has changed the subset meanwhile, it returns an error with the status fault.Incomplete.
 func Verify(ctx context.Context, a archive.Archive, subset string) (*VerifyResult, error) {
 	v := &VerifyResult{}
 	o, err := NewOrigin(ctx, a, subset, "")
@@ -46,13 +46,10 @@ func Verify(ctx context.Context, a archive.Archive, subset string) (*VerifyResul
 			v, err = o.Verify(ctx, found)
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	if c, can := a.(archive.Checker); can {
-		damages, err := c.Check(ctx, subset)
+	if c, can := a.(archive.Checker); can && err == nil {
+		var damages []string
+		damages, err = c.Check(ctx, subset)
 		v.Problems = append(v.Problems, damages...)
-		return v, err
 	}
 	return v, err
 }

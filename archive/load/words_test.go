@@ -195,6 +195,9 @@ func TestLacksInWords(t *testing.T) {
 	if err := l.Incomplete(); err == nil || err.Error() != "4 lines of these files were quarantined; the result covers only the other lines" {
 		t.Error(err)
 	}
+	if err := (Shortfall{Refused: 2}).Incomplete(); err == nil || err.Error() != "2 lines conflict with earlier lines; the result covers only the other lines" {
+		t.Errorf("conflicts in the files of a study, which has no --on-conflict: %v", err)
+	}
 	if (Shortfall{}).Incomplete() != nil {
 		t.Error("nothing is lacking")
 	}

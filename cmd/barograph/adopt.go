@@ -23,11 +23,13 @@ func newAdopt(e *env) *cobra.Command {
 		Use:   "adopt [URL] [--repair|--forget]",
 		Short: "Turn a METviewer database that METdbLoad filled into an archive",
 		Long: `Adopt reads a database with METviewer's schema, named by the path of the URL, and reports the effects of METdbLoad's known
-faults. It writes nothing.
+faults. It writes nothing. Without URL it reads the database that the environment variable BAROGRAPH_ENGINE names.
 
 With --repair the database becomes an archive: adopt copies the tables, repairs the copies, reads them back, and
 exchanges all of them at once. The original tables stay in the database barograph_old_NAME until --forget drops them. If
-METdbLoad loads more records later, run adopt --forget and then adopt --repair again (docs/how-to/adopt.md).
+METdbLoad loads more records later, run adopt --forget and then adopt --repair again (docs/how-to/adopt.md). --forget first
+verifies the records that Barograph stored, as verify does, without those that METdbLoad added. If it finds any problem, it
+drops nothing.
 
 ask, met --from and serve also read a database that is not adopted.`,
 		Example: `  barograph adopt mariadb://root@127.0.0.1:3306/mv_site
@@ -43,7 +45,7 @@ ask, met --from and serve also read a database that is not adopted.`,
 		},
 	}
 	c.Flags().BoolVar(&repair, "repair", false, "turn the database into an archive, and repair it")
-	c.Flags().BoolVar(&forget, "forget", false, "drop the original tables that --repair kept, unless the archive has lost records")
+	c.Flags().BoolVar(&forget, "forget", false, "drop the original tables that --repair kept, if the archive that replaces them is intact")
 	formerly(c, "mend", "repair")
 	c.MarkFlagsMutuallyExclusive("repair", "forget")
 	return c
@@ -67,24 +69,26 @@ func (e *env) adopt(ctx context.Context, raw string, repair, forget bool) error 
 		return fault.Misuse(fault.Redact(raw), "is not a database that METviewer can read", "write mariadb://USER@HOST:3306/mv_site")
 	}
 	if forget {
-		v, err := load.Verify(ctx, a.Archive, p.subset)
-		if err != nil {
-			return err
-		}
-		if v.Found.Records < v.Expected.Records { // METdbLoad may have added some
-			problem := fmt.Sprintf("nothing was dropped: the archive that replaces these tables has %d of its %d records",
-				v.Found.Records, v.Expected.Records)
-			cure := fmt.Sprintf("see `barograph verify %[1]s --subset %[2]s`; if records were deleted on purpose, "+
-				"run `barograph verify %[1]s --subset %[2]s --prune` first", fault.Redact(p.url), p.subset)
-			return differs(&fault.Error{Setting: "--forget", Problem: problem, Cure: cure})
-		}
-		return adopter.Forget(ctx, p.subset)
+		return adopter.Forget(ctx, p.subset, func(own archive.Archive) error { return verifyAdopted(ctx, own, &p) })
 	}
 	out, err := adopter.Adopt(ctx, p.subset, repair)
 	if err != nil {
 		return err
 	}
 	return e.print(out, func(w io.Writer) error { return printAdoption(w, out, fault.Redact(raw)) })
+}
+
+// verifyAdopted returns an error if an adopted archive differs in any way from what its loads stored, or counts no
+// record: then its originals may be the only copy.
+func verifyAdopted(ctx context.Context, own archive.Archive, p *archiveRef) error {
+	v, err := load.Verify(ctx, own, p.subset)
+	if err != nil || len(v.Problems) == 0 && v.Expected.Records > 0 {
+		return err
+	}
+	problem := "nothing was dropped; the archive is not intact: " + append(v.Problems, "its catalog counts no record")[0]
+	cure := fmt.Sprintf("see `barograph verify %[1]s --subset %[2]s`; if records were deleted on purpose, run `barograph verify "+
+		"%[1]s --subset %[2]s --prune` first, or drop the database with the original tables yourself", fault.Redact(p.url), p.subset)
+	return differs(&fault.Error{Setting: "--forget", Problem: problem, Cure: cure})
 }
 
 // printAdoption prints the findings and the repairs.

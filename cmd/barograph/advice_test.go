@@ -87,6 +87,34 @@ func TestAdviceNamesTheSubset(t *testing.T) {
 	}
 }
 
+// TestPruneContinues: --prune refuses a subset with a changed value, names it, and accepts the deletions in the next.
+func TestPruneContinues(t *testing.T) {
+	dir := t.TempDir()
+	a, url := filepath.Join(dir, "a.vsdb"), "sqlite:"+filepath.Join(dir, "a.db")
+	writeText(t, a, "V01 GFS 24 2019010100 GFS G2/NHX SL1L2 TMP P500 = 1 2 3 4 5 6\nV01 GFS 48 2019010100 GFS G2/NHX SL1L2 TMP P500 = 1 2 3 4 5 6\n")
+	for _, subset := range []string{"one", "two"} {
+		must(t, "load", a, "--engine", url, "--subset", subset, "--design", "normalized")
+	}
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, "a.db")+"?vfs=barograph-sums")
+	if err == nil {
+		_, err = db.ExecContext(t.Context(), `UPDATE "one/line_data_sl1l2" SET total = total + 1`)
+		err = errors.Join(err, pruneLead(t, db, `"two/line_data_sl1l2"`), db.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	const refusal = "--prune, subset one: the archive has other changes than deleted records"
+	status, stdout, stderr := barograph(t, "verify", url, "--prune", "--force", "--dry-run")
+	if status != fault.Incomplete || !strings.Contains(stdout, "subset two: 1 of 2 records are missing, and would be forgotten") || !strings.Contains(stderr, refusal) {
+		t.Errorf("dry run: status %d\n%s%s", status, stdout, stderr)
+	}
+	status, stdout, stderr = barograph(t, "verify", url, "--prune", "--force")
+	if status != fault.Differs || !strings.Contains(stdout, "subset two: 1 of 2 records are missing, and are forgotten") || !strings.Contains(stderr, refusal) {
+		t.Errorf("status %d\n%s%s", status, stdout, stderr)
+	}
+	must(t, "verify", url, "--subset", "two")
+}
+
 // TestNamesOfRemovedRecords: the name of a case stays known when a load has removed its records.
 func TestNamesOfRemovedRecords(t *testing.T) {
 	dir := t.TempDir()

@@ -23,8 +23,9 @@ func newFaults(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "faults FILES… [--engine NAME…]",
 		Short: "Kill cluster nodes during a load and queries, and report what became of the data",
-		Long: `Faults starts a cluster in a temporary folder for each engine. It kills a node (SIGKILL) --kills times during the load of
-your files, and as often during queries, and restarts it after --down. A new client resumes a load that fails.
+		Long: `Faults starts a cluster in a temporary folder for each engine. For each of the --kills kills it loads your files into a new
+subset, and kills a node (SIGKILL) during that load. Then it loads them once more, and kills a node as often during queries.
+It restarts each killed node after --down. A new client resumes a load that fails.
 
 The table reports how many records were acknowledged and how many of them were found afterward, whether the archive is
 identical to that of an undisturbed load, how many results were correct and how many wrong, the errors, and the time
@@ -64,13 +65,13 @@ until calls succeeded again.`,
 		},
 	}
 	f := c.Flags()
-	f.StringSliceVar(&k.Engines, "engine", nil, "names of engines with servers (default: all installed ones that can run --nodes nodes)")
+	f.StringSliceVar(&k.Engines, "engine", nil, "names of engines with servers (default: all installed ones that have --profile and can run --nodes nodes)")
 	f.StringSliceVar(&k.Designs, "design", nil, "designs to study (default: the first that each engine offers)")
 	caseFlag(c, &cases, "the data")
 	f.StringVar(&out, "out", "", "run folder (default: runs/{time}-faults)")
-	f.StringVar(&k.Profile, "profile", "tuned", "settings of the servers; with profile \"default\" a kill may lose acknowledged records")
+	f.StringVar(&k.Profile, "profile", "tuned", "settings of the servers, as in \"barograph lab up --help\"; with profile \"default\" a kill may lose acknowledged records")
 	f.IntVar(&k.Nodes, "nodes", 3, "nodes of the cluster")
-	f.IntVar(&k.Kills, "kills", 1, "kills during the load, and as many during queries")
+	f.IntVar(&k.Kills, "kills", 1, "kills during loads, each in a load of its own, and as many during queries")
 	f.DurationVar(&k.Down, "down", faults.DefaultDown, "how long a killed node stays down")
 	f.Uint64Var(&k.Seed, "seed", 1, "seed of the choice of nodes and times")
 	f.BoolVar(&k.Isolate, "isolate", false, "give each node a network namespace and a control group (as root)")

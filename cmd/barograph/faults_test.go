@@ -56,3 +56,28 @@ func TestFaultsDesign(t *testing.T) {
 		}
 	}
 }
+
+// TestFaultsProfile: an engine without the profile is not in the default set, where its study would fail.
+func TestFaultsProfile(t *testing.T) {
+	data := dayOfData(t)
+	driver := func(scheme, profile string) engine.Driver {
+		return engine.Driver{
+			Scheme: scheme, Place: engine.Remote, Abilities: []any{archive.Offer{Designs: map[design.Name][]flavour.Name{design.Wide: {flavour.ISORange}}}},
+			Server: &launch.Server{Nodes: []int{1}, Profiles: []launch.Profile{{Name: profile}}, Find: func() error { return errors.New("no server is installed") }},
+		}
+	}
+	engines := engine.Registry{driver("one", "default"), driver("two", "tuned")}
+	for _, c := range []struct{ args, want string }{
+		{"", "barograph lab install two"},
+		{"--profile default", "barograph lab install one"},
+		{"--engine one", "--profile tuned is not offered by one; choose one of default"},
+		{"--profile fast", "--profile fast is not offered by an engine with a cluster of 1 nodes"},
+	} {
+		var errs bytes.Buffer
+		words := append([]string{"faults", data, "--nodes", "1", "--out", filepath.Join(t.TempDir(), "x")}, strings.Fields(c.args)...)
+		status := execute(t.Context(), &env{args: words, stdin: strings.NewReader(""), stdout: io.Discard, stderr: &errs, engines: engines})
+		if status == 0 || !strings.Contains(errs.String(), c.want) || strings.Contains(c.want, "offered") != (status == 2) {
+			t.Errorf("%s: status %d\n%s", c.args, status, &errs)
+		}
+	}
+}

@@ -75,7 +75,7 @@ Each day needs the disk space of a day of the real files.`,
 	}
 	f := c.Flags()
 	f.StringArrayVar(&s.Engines, engineFlag, nil, "engine to study: a URL, NAME=URL, "+
-		"lab:ENGINE, or the name of an embedded engine (default: all installed embedded ones)")
+		"lab:ENGINE, or the name of an embedded engine (default: BAROGRAPH_ENGINE, else all installed embedded ones)")
 	f.IntSliceVar(&s.days, "days", []int{1, 4, 16}, "sizes to measure, as numbers of days of the series")
 	f.IntVar(&s.predict, "predict", 0, "number of days to project from --days, and then to measure")
 	f.IntVar(&s.models, "models", 0, "number of models, with copies (default: as in the files)")
@@ -99,11 +99,14 @@ func (e *env) growth(ctx context.Context, s *growthStudy, files []string) error 
 	if err != nil {
 		return err
 	}
+	data := filepath.Join(s.out, "series")
+	if _, err := os.Lstat(data); err == nil { // growth removes this folder at its end
+		return fault.Misuse("--out "+s.out, "already contains series", "name another folder")
+	}
 	f, err := run.Create(s.out, e.newRun(ctx, s.out, report.DaysWorkload, s.seed, s.source))
 	if err != nil {
 		return err
 	}
-	data := filepath.Join(s.out, "series")
 	g := growth.Options{Files: files, KeepLast: o.KeepLast, Dir: data, Models: s.models, Cases: o.Cases}
 	outcome, err := e.measureDays(ctx, s, o, g)
 	if err == nil {

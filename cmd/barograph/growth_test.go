@@ -43,6 +43,15 @@ func TestGrowth(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(out, "series")); !os.IsNotExist(err) {
 		t.Errorf("the files of the days remain: %v", err)
 	}
+	kept := filepath.Join(t.TempDir(), "series", "kept") // growth must not remove what it did not make
+	if err := os.MkdirAll(kept, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Dir(filepath.Dir(kept))
+	status, _, stderr := barograph(t, "growth", data, "--engine", "pebble", "--case", "test_3", "--days", "1,2", "--reps", "2", "--out", folder)
+	if _, err := os.Stat(kept); err != nil || status != fault.Usage || !strings.Contains(stderr, "already contains series") {
+		t.Errorf("a folder with a series: %d, %v\n%s", status, err, stderr)
+	}
 	if again := must(t, "report", out); !strings.Contains(again, "Projected and measured") {
 		t.Errorf("report prints\n%s", again)
 	}

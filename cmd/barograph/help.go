@@ -57,17 +57,17 @@ const generalStatuses = `  0    success: everything requested was done, and ever
 
 // specialStatuses are the special meanings of exit statuses, by command.
 var specialStatuses = map[string]string{ //nolint:gochecknoglobals // a constant table
-	"adopt":             "3: the archive has lost records, so --forget removed nothing",
+	"adopt":             "3: the archive is not intact, so --forget dropped nothing",
 	"ask":               "2: also if the archive has several designs and none is named, or a derived curve of a plot cannot be computed (nothing is drawn); 4: no record matches, a curve is left out (the others are drawn), or --where, --lead or --valid names a value that the archive does not have",
 	"cases":             "4: there is no record to query; with FILES: lines are quarantined, or files are unreadable",
 	"compare":           "4: a run has not finished; with --fail-over also if a cell, or the median of all changes, is worse by more than the limit, if a cell that the first run had correct is wrong or absent, or if the runs cannot be compared",
 	"diff":              "3: there are differences that no known fault explains",
 	"faults":            "3: a result was wrong or the archive differs; 4: a load or a query did not recover, or files were unreadable",
-	"growth":            "3: a result is wrong; 4: lines were quarantined, files were unreadable, or no question has rows",
+	"growth":            "3: a result is wrong, or the records of an archive differ from the files; 4: lines were quarantined, files were unreadable, or no question has rows",
 	"load":              "3: --verify found damage; 4: lines were quarantined or refused, files were unreadable, or --retain refused to remove records; 5: also if the archive stays locked for longer than --wait",
-	"met":               "3: a result is wrong; 4: lines were quarantined or refused, files were unreadable, or no question has rows",
+	"met":               "3: a result is wrong, or the records of an archive differ from the files; 4: an archive was not loaded, lines were quarantined or conflict with earlier ones, files were unreadable, or no question has rows",
 	"post":              "3: the tables differ from the reference; 4: values could not be decoded, or files were unreadable",
-	"quickstart":        "3: a result is wrong",
+	"quickstart":        "3: a result is wrong, or the records of an archive differ from the files",
 	"report":            "3: with --check, a run folder is not consistent or differs from its digests",
 	"scan":              "3: a result is wrong; 4: a configuration failed, and the others were measured",
 	"scan own":          "3: a result is wrong; 4: a query or a table failed, and the others were measured",
@@ -81,7 +81,7 @@ var specialStatuses = map[string]string{ //nolint:gochecknoglobals // a constant
 	"shef retry":        "4: there is no failed file",
 	"shef serve":        "5: the database is unreachable, with --wait-for-database=false",
 	"show":              "4: with FILES: lines are quarantined or conflict with each other, or files are unreadable",
-	"verify":            "3: an archive is not intact, or --prune refused because more than 10 % of its records were deleted; 4: the load of an archive has not finished, a load changed the archive meanwhile, another program loaded it (not verified), files are unreadable, or --prune --dry-run finds that --prune would refuse",
+	"verify":            "3: an archive is not intact, or --prune refused (more than 10 % of a subset's records were deleted, or it has other changes); 4: the load of an archive has not finished, a load changed the archive meanwhile, another program loaded it (not verified), files are unreadable, or --prune --dry-run finds that --prune would refuse",
 	"ycsb":              "3: a scan or a value is wrong; 4: records were not found, operations failed, keys existed already, or the engine did not sustain the rate; with --ycsb-exit-codes: 255 if recordcount or dataintegrity is invalid, else 0, even after failures",
 }
 

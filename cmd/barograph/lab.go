@@ -93,7 +93,7 @@ engines that you name, or on all engines that have a server.
 	up.Flags().DurationVar(&l.limits.Latency, "latency", 0, "with --isolate: delay of each packet that a node sends, such as 500us")
 	up.Flags().BoolVar(&l.TLS, "tls", false, "require TLS, with the lab's own certificates; only "+join(l.tlsEngines()))
 	up.Flags().BoolVar(&l.useDisks, "disks", false, "store the engine's tables on all throttled disks of 'lab disks'; only "+join(spreading))
-	up.Flags().StringArrayVar(&l.Disks, "disk", nil, "store the engine's tables on the disk of this folder; repeat it for several; only "+join(spreading))
+	up.Flags().StringArrayVar(&l.Disks, "disk", nil, "store the engine's tables below this folder, such as the mount point of a disk; repeat it for several; only "+join(spreading))
 	up.MarkFlagsMutuallyExclusive("disks", "disk")
 	up.Flags().BoolVar(&l.Frail, "frail-disks", false, "give each node a disk that can fill up, and that loses unflushed data "+
 		"at a power failure (FUSE, as root): for ycsb --fault, not for timing")

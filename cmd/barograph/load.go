@@ -320,7 +320,7 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, report 
 		return err
 	}
 	bar.finish("loading", rate(sum))
-	empty = len(sum.Files)+len(sum.Skipped) == 0
+	empty = len(sum.Files)+len(sum.Skipped) == 0 && sum.Stored == 0 // an unreadable file may have stored its first records
 	if err := label(ctx, a, j.subset, j.loadSpec); err != nil {
 		return err
 	}

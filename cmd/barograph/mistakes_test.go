@@ -104,6 +104,7 @@ func TestMistakes(t *testing.T) {
 		{[]string{"ask", "sqlite:a.db", "test_3", "--picture", "bar"}, "--picture needs --plot"},
 		{[]string{"ask", "sqlite:a.db", "test_3", "--explain", "--plot", "x.svg"}, "ask takes --explain or --plot, not both"},
 		{[]string{"ycsb", "run", "--engine", "dry", "-P", "workloada", "--target", "5", "--rate", "5/s@1s"}, "ycsb run takes --rate or --target, not both"},
+		{[]string{"synth", "shef", "--live-days", "2", "--messages", "1000", "--out", "x"}, "synth shef takes --live-days or --messages, not both"},
 		{[]string{"met", data, "--from", "sqlite:a.db"}, "--from names the archive to study instead of " + data},
 		{[]string{"post", "--engine", "sqlite:p.db", "hello.txt", "--messages", "5"}, "--messages describes the synthetic feed, which FILES replace"},
 		{[]string{"post", "--engine", "sqlite:p.db", "--now", "2006-03-09"}, "--now applies only to FILES"},

@@ -106,7 +106,7 @@ After ^C the timings and loaded tables are kept. To resume, repeat the command w
 	f.Var((*list)(&queries), "queries", "SQL files, or folders of them")
 	f.StringVar(&set, "set", "", "a set of tables and queries instead of --queries: "+strings.Join(own.Sets(), ", "))
 	f.Int64Var(&rows, "rows", 1_000_000, "rows of the table of --set clicks")
-	f.StringArrayVar(&p.Engines, engineFlag, nil, "engine: a URL, or NAME=URL; repeat it for several (default: all installed embedded engines, in the run folder)")
+	f.StringArrayVar(&p.Engines, engineFlag, nil, "engine: a URL, or NAME=URL; repeat it for several (default: BAROGRAPH_ENGINE, else all installed embedded ones)")
 	f.IntVar(&p.Reps, "reps", 0, "timed repetitions of each query (default: enough to show a difference)")
 	f.IntVar(&p.Cold, "cold", 0, "cold repetitions of each query, with emptied caches")
 	f.IntSliceVar(&p.Streams, "streams", nil, "numbers of concurrent streams: 1,2,4,8,16")

@@ -22,10 +22,10 @@ type publication struct {
 
 func (p *publication) flags(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&p.site, "site", "", "write one static page over all named run folders into this folder, in place of their reports")
-	f.StringVar(&p.share, "share", "", "write the run folder into this file (.tar.gz), without names of hosts, users and paths, in place of its report")
-	f.BoolVar(&p.check, "check", false, "check that run folders are consistent, and that their files equal the kept "+
-		"digests, in place of their reports; detects accidental edits, not forgery")
+	f.StringVar(&p.site, "site", "", "write one static page over all named run folders into this folder, instead of reporting them")
+	f.StringVar(&p.share, "share", "", "instead of reporting the run folder, write it into this file (.tar.gz), without names of hosts, users and paths")
+	f.BoolVar(&p.check, "check", false, "check run folders instead of reporting them: run.json agrees with the samples, and the "+
+		"files of an unpacked --share file agree with the digests in its manifest.json; detects accidental edits, not forgery")
 	exclusive := []string{"site", "share", "check", "svg", "weigh", "with"}
 	for i, name := range exclusive[:3] {
 		for _, other := range exclusive[i+1:] {

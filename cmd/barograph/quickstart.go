@@ -21,10 +21,10 @@ func newQuickstart(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "quickstart",
 		Short: "Try everything on embedded engines; needs no server and no data",
-		Long: `Quickstart makes a synthetic archive (VSDB files on which the seven cases of NOAA's experiment return the recorded numbers
-of rows, and some days of a second model). It loads the archive into every embedded engine that is installed, under every
-design, compares the result of every flavour with the reference for three of the cases (a series, a die-off and a profile),
-times them, and writes a report. The last example runs all seven.`,
+		Long: `Quickstart makes synthetic VSDB files: the seven cases of NOAA's experiment return as many rows as NOAA recorded, and some
+days of a second model are added. It loads the files into every embedded engine that is installed, under every design,
+compares the result of every flavour with the reference for three of the cases (a series, a die-off and a profile), times
+them, and writes a report. The last example runs all seven.`,
 		Example: `  barograph quickstart
   barograph quickstart --out runs/first --reps 30 --share
   barograph met runs/first/data --case noaa`,
@@ -39,6 +39,7 @@ times them, and writes a report. The last example runs all seven.`,
 	setDefault(c, "reps", strconv.Itoa(quickReps))
 	setDefault(c, "warmups", "0")
 	c.Flags().Lookup("out").Usage = "run folder (default: runs/{time}-quickstart)"
+	c.Flags().Lookup("seed").Usage = "seed of the data, of the order of repetitions and of the bootstrap"
 	return c
 }
 

@@ -120,7 +120,7 @@ type salvageReport struct {
 	Records    int64        `json:"records"` // that the loads stored
 	Copied     int64        `json:"records_copied"`
 	Losses     []string     `json:"losses,omitempty"`
-	Missing    []string     `json:"missing,omitempty"` // one line for each series
+	Missing    []string     `json:"missing,omitempty"` // one line for each group of series
 	Files      []originFile `json:"files_of_origin,omitempty"`
 }
 

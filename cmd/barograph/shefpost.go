@@ -63,7 +63,8 @@ func (p *riverFlags) databaseFlags(c *cobra.Command, what string) {
 	f := c.Flags()
 	f.StringVar(&p.url, engineFlag, "", "URL of the database "+what+", e.g. postgres://awips@dx1:5432/hd_ob8krf")
 	f.StringVar(&p.schema, "schema", "ihfs", "ihfs: the tables of the Weather Service, which must exist; or barograph: tables of Barograph's own")
-	f.StringVar(&p.design, "design", string(posts.Single), "with --schema barograph: rows of 96 or 24 values, or of one: "+join(posts.Designs()))
+	f.StringVar(&p.design, "design", string(posts.Single), "with --schema barograph: array96 or array24: a row for each station, "+
+		"parameter and day, with 96 or 24 values; single: a row for each value")
 	p.env.completeEngines(c, "db")
 	complete(c, "schema", riverSchemas)
 	complete(c, "design", func() []string { return toStrings(posts.Designs()) })
@@ -72,8 +73,10 @@ func (p *riverFlags) databaseFlags(c *cobra.Command, what string) {
 func (p *riverFlags) flags(c *cobra.Command) {
 	p.databaseFlags(c, "(required)")
 	f := c.Flags()
-	f.StringVar(&p.tokensFile, "apps-defaults", "", "file of tokens (shef_winpast : 10 …), such as .Apps_defaults_site")
-	f.StringVar(&p.policy, "policy", string(posts.GoodStays), "rule for a value whose key exists; overrides the token shef_duplicate: "+join(posts.Policies()))
+	f.StringVar(&p.tokensFile, "apps-defaults", "", "AWIPS's file of settings, called tokens (shef_winpast : 10 …), such as .Apps_defaults_site")
+	f.StringVar(&p.policy, "policy", string(posts.GoodStays), "when an incoming value replaces the one with its key: always (overwrite), "+
+		"in a revision (revised), if it differs (different), in either case (different-or-revised), in both (different-and-revised), "+
+		"unless it is missing and no revision (good-stays-unless-revised); overrides the token shef_duplicate")
 	f.BoolVar(&p.learnIngest, "learn-ingest", false, "admit a series that ingestfilter does not have, and add its row")
 	f.BoolVar(&p.archiveData, "archive-data", false, "with --schema ihfs: center the time window on the product's time instead of now")
 	f.BoolVar(&p.createTables, "make", false, "with --schema barograph: create missing tables")
@@ -91,14 +94,17 @@ func newShefPost(e *env) *cobra.Command {
 		Use:   "post --engine URL FILES…|-",
 		Short: "Post SHEF products into a database: IHFS or Barograph's own tables",
 		Long: `Post writes SHEF products into existing tables. It never empties a table, and creates tables only with --make.
-The file name - is standard input. Rerun an interrupted post: values that were posted before do not change.
+The file name - is standard input. Rerun an interrupted post: it stores what is missing.
 
 With --schema ihfs each value passes the steps of AWIPS (docs/reference/river.md lists the differences):
   checks  location.post, ingestfilter, time window, adjustfactor, gross and reasonable ranges
   tables  height, discharge, rawpp and the other value tables; with the tokens of --apps-defaults
           also latestobsvalue, rejecteddata, unkstn, commentvalue and others
-If two values have the same key, the SHEF manual's rule applies (5.1.6): a missing value replaces a good one only in a
-revision. --policy selects one of AWIPS's modes.
+If two values have the same key, that of the product with the later time of issue stays. But a missing value replaces a
+good one only in a revision (the SHEF manual's rule 5.1.6). --policy selects one of AWIPS's modes.
+
+With --policy overwrite, or with --design array96 or array24, the value that arrives last wins. If you then rerun an old post,
+its values replace those of products that were posted after it.
 
 Post prints how many values it stored, and how many it did not store, by reason.`,
 		Example: `  barograph shef post --engine postgres://awips@dx1:5432/hd_ob8krf --apps-defaults .Apps_defaults_site RR1LCH.txt
@@ -488,8 +494,10 @@ func newShefRetry(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "retry --spool DIR [NAMES…]",
 		Short: "Return the failed files of a spool to the queue",
-		Long: `Retry moves files of DIR/failed, those named or all, back into the spool, and removes their reasons. The service on the spool
-posts them now or when it starts. Values that were posted before do not change.`,
+		Long: `Retry moves files from DIR/failed (those that you name, otherwise all) back into DIR, and deletes the files next to them
+that contain the reason of the failure. The service on DIR posts them now or when it starts. Their values do not replace
+those of products with a later time of issue. But if the service has --policy overwrite, or --design array96 or array24, the
+value that arrives last wins: these files then replace the values of all products that were posted after them.`,
 		Example: `  barograph shef retry --spool /data/shef
   barograph shef retry --spool /data/shef 20261126T050000-000017`,
 		Args: cobra.ArbitraryArgs,

@@ -120,15 +120,11 @@ func newContents(c *design.Catalog, marks []archive.Mark) subsetContents {
 func (e *env) showArchive(ctx context.Context, url, picture string, leads bool) error {
 	var all []subsetContents
 	err := e.eachSubset(ctx, url, "", engine.Options{ReadOnly: true}, func(n design.Name, a archive.Archive, subset string) error {
-		c, err := a.Catalog(ctx, subset)
+		o, err := load.NewOrigin(ctx, a, subset, "")
 		if err != nil {
 			return err
 		}
-		marks, err := a.Marks(ctx, subset)
-		if err != nil {
-			return err
-		}
-		s := newContents(c, marks)
+		s := newContents(o.Catalog, o.Marks)
 		s.Archive, s.Design, s.Subset = fault.Redact(url), string(n), subset
 		if s.Bytes, err = a.Size(ctx); err != nil {
 			return err

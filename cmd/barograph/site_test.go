@@ -238,6 +238,36 @@ func TestAdopt(t *testing.T) {
 	if status, _, stderr := barograph(t, "load", filepath.Join(files, "stat2"), "--engine", server, "--design", "normalized", "--subset", "mv_site"); status != 0 {
 		t.Errorf("files that are loaded: %d %s", status, stderr)
 	}
+	// If the archive has lost anything, its originals may be the only copy, although METdbLoad has added more records than
+	// were lost.
+	for _, damage := range []struct{ do, undo, want string }{
+		{
+			"UPDATE line_data_sal1l2 SET stat_header_id = stat_header_id + 1000000 WHERE barograph_row IS NOT NULL LIMIT 3",
+			"UPDATE line_data_sal1l2 SET stat_header_id = stat_header_id - 1000000 WHERE stat_header_id > 1000000", "records are lost",
+		},
+		{
+			"UPDATE line_data_sal1l2 SET total = total + 1 WHERE barograph_row IS NOT NULL ORDER BY barograph_row LIMIT 1",
+			"UPDATE line_data_sal1l2 SET total = total - 1 WHERE barograph_row IS NOT NULL ORDER BY barograph_row LIMIT 1", "have different values",
+		},
+		{"UPDATE barograph_normalized_catalog SET catalog = REVERSE(catalog)", "UPDATE barograph_normalized_catalog SET catalog = REVERSE(catalog)", "is damaged"},
+		{"RENAME TABLE barograph_normalized_catalog TO moved", "RENAME TABLE moved TO barograph_normalized_catalog", "marks of"},
+		{
+			"RENAME TABLE barograph_normalized_catalog TO moved, barograph_normalized_marks TO moved_marks",
+			"RENAME TABLE moved TO barograph_normalized_catalog, moved_marks TO barograph_normalized_marks", "counts no record",
+		},
+		{"DELETE FROM barograph_normalized_marks LIMIT 1", "", "marks of"},
+	} {
+		sql := func(text string) { client(t, server, "mariadb ${to[@]} mv_site -e '"+text+"'") }
+		if damage.undo == "" {
+			sql("CREATE TABLE moved LIKE barograph_normalized_marks; INSERT INTO moved SELECT * FROM barograph_normalized_marks")
+			damage.undo = "DROP TABLE barograph_normalized_marks; RENAME TABLE moved TO barograph_normalized_marks"
+		}
+		sql(damage.do)
+		status, _, stderr := barograph(t, "adopt", site, "--forget")
+		if sql(damage.undo); status != fault.Differs || !strings.Contains(stderr, "nothing was dropped") || !strings.Contains(stderr, damage.want) {
+			t.Errorf("%s: adopt --forget ends with %d, and does not report %q: %s", damage.do, status, damage.want, stderr)
+		}
+	}
 	must(t, "adopt", site, "--forget")
 	must(t, "adopt", site, "--repair")
 	must(t, "verify", server, "--subset", "mv_site")

@@ -189,6 +189,7 @@ func (f *feedFlags) add(c *cobra.Command) {
 	c.Flags().Float64Var(&f.feed.Mean, "mean", 0, "values per product (default: 240.3)")
 	c.Flags().IntVar(&f.feed.PerDay, "per-day", 0, "products per day (default: 14,700)")
 	c.Flags().IntVar(&f.liveDays, "live-days", 0, "days of a live feed (14,700 products a day, 55 values each) instead of the backlog")
+	c.MarkFlagsMutuallyExclusive("live-days", "messages") // both set the number of products
 	c.Flags().StringVar(&f.from, "since", "", "first day (default: 2006-03-09, the first of the feed of NOAA's 2006 report)")
 	formerly(c, "from", "since")
 	c.Flags().IntVar(&f.feed.Offices, "offices", 0, "forecast offices (default: 120)")
@@ -224,12 +225,12 @@ func newSynthSHEF(e *env) *cobra.Command {
 	var f feedFlags
 	c := e.writerCommand(&cobra.Command{
 		Use:   "shef --out DIR",
-		Short: "Make SHEF products: the backlog or the live feed of NOAA's 2006 report",
+		Short: "Make SHEF products, as many as in the backlog or the live feed of NOAA's 2006 report",
 		Long: `Shef makes products (.A, .B and .E messages, revisions, missing values, traces) in DIR/shef, 500 per file.
 
-The same seed makes the same bytes. Product sizes are lognormal: most are small, a few have thousands of values. The
-default is the backlog of NOAA's 2006 report: 55,338 products with 13.3 million values. --live-days makes days of that
-report's live feed.`,
+The same seed makes the same bytes. Product sizes are lognormal: most are small, a few have thousands of values. By default
+there are as many products and values as in the backlog of NOAA's 2006 report: 55,338 products with 13.3 million values.
+--live-days makes as many as on days of that report's live feed.`,
 		Example: `  barograph synth shef --messages 1000 --out feed
   barograph synth shef --live-days 2 --out feed
   barograph shef decode --products --now 2006-03-10 feed`,

@@ -26,10 +26,10 @@ func newVerify(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify [URL] [FILES…]",
 		Short: "Prove that an archive contains what was loaded",
-		Long: `Verify reads all records of an archive, and compares the count and digest of each series (the records
-with the same header) with those that the loads stored for it. It reports records that were lost, changed or added
-since then. With FILES it also looks up each record of the files, and names missing and differing ones by file and
-line. Without URL it verifies the archive that the environment variable BAROGRAPH_ENGINE names.`,
+		Long: `Verify reads all records of an archive, and compares the count and digest of each group of series (the
+records with the same line type, version, model, observation type and variable) with those that the loads stored for it.
+It reports groups with records that were lost, changed or added since then. With FILES it also looks up each record of the
+files, and names missing and differing ones by file and line. Without URL it verifies the archive that the environment variable BAROGRAPH_ENGINE names.`,
 		Example: `  barograph verify duckdb:archive.db
   barograph verify lab:postgres vsdb_data
   barograph verify duckdb:damaged.db --salvage duckdb:new.db`,
@@ -59,7 +59,7 @@ line. Without URL it verifies the archive that the environment variable BAROGRAP
 	}
 	last = lastLine(c)
 	f := c.Flags()
-	f.BoolVar(&prune, "prune", false, "records were deleted on purpose: correct the stored counts, so that later runs of verify do not report them; it deletes no record, and a later load of their files stores them again")
+	f.BoolVar(&prune, "prune", false, "accept that records were deleted on purpose: correct the stored counts, so that verify without FILES no longer reports them; deletes no record; a later load of their files stores them again")
 	f.BoolVar(&force, "force", false, fmt.Sprintf("with --prune: also if more than %d %% of the records of a subset were deleted", load.DefaultLimit))
 	f.BoolVar(&dryRun, "dry-run", false, "with --prune: change nothing, and list what would be accepted")
 	f.StringVar(&salvage, "salvage", "", "URL of a new archive: copy every readable record into it, and list what is missing")
@@ -128,8 +128,7 @@ func (e *env) verify(ctx context.Context, url, only string, args []string, keepL
 		case fault.Code(err) == fault.Incomplete: // a load has changed the subset meanwhile
 			unverified = append(unverified, err)
 			return nil
-		}
-		if err != nil { // verify continues with the other subsets
+		case err != nil: // verify continues with the other subsets
 			out.Problems = append(out.Problems, fault.Redact(err.Error()))
 		}
 		out.Intact = len(out.Problems) == 0 && out.DifferenceCount == 0
@@ -148,8 +147,8 @@ func (e *env) verify(ctx context.Context, url, only string, args []string, keepL
 // errDryRun stops a dry run before it writes.
 var errDryRun = errors.New("nothing is written")
 
-// prune accepts deliberate deletions, in one subset or in all. If it refuses one subset, it
-// continues with the others.
+// prune accepts deliberate deletions, in one subset or in all. If it refuses a subset, or cannot read it, it continues
+// with the others.
 func (e *env) prune(ctx context.Context, url, only string, force, dryRun bool) error {
 	var refused error
 	var all []pruneReport
@@ -163,24 +162,22 @@ func (e *env) prune(ctx context.Context, url, only string, force, dryRun bool) e
 			}
 			return err
 		})
-		switch {
-		case p == nil && fault.Code(err) == fault.Incomplete: // a load has changed the subset meanwhile
+		if p == nil && (ctx.Err() != nil || errors.Is(err, engine.ErrUnreachable)) {
 			return err
-		case p == nil:
-			return differs(err)
 		}
-		verb := "are"
-		switch {
-		case err != nil && dryRun:
-			verb = "would be"
-		case err != nil:
-			verb = "are not"
+		if dryRun && errors.Is(err, load.ErrOtherChanges) {
+			err = incomplete(err)
+		}
+		verb := map[bool]string{true: "would be", false: "are not"}[dryRun]
+		if err == nil {
+			verb = "are"
 		}
 		if errors.Is(err, errDryRun) {
 			err = nil
 		}
-		all = append(all, pruneReport{fault.Redact(url), n, subset, p.Lost, p.Total, verb == "are", pathsOf(p.Files), verb})
-		refused = errors.Join(refused, err)
+		if refused = errors.Join(refused, err); p != nil {
+			all = append(all, pruneReport{fault.Redact(url), n, subset, p.Lost, p.Total, verb == "are", pathsOf(p.Files), verb})
+		}
 		return nil
 	}
 	err := e.eachSubset(ctx, url, only, engine.Options{ReadOnly: dryRun}, prune)

@@ -10,8 +10,9 @@ type Adopter interface {
 	// replace the originals in one step. The originals stay in another database.
 	Adopt(ctx context.Context, subset string, repair bool) (*Adoption, error)
 
-	// Forget drops the originals that Adopt kept.
-	Forget(ctx context.Context, subset string) error
+	// Forget drops the originals that Adopt kept. It first passes the archive to verify, without the records that another
+	// program has added to it. If verify returns an error, or Forget finds another loss, it drops nothing.
+	Forget(ctx context.Context, subset string, verify func(own Archive) error) error
 }
 
 // Adoption reports what Adopt found and did.

@@ -33,8 +33,8 @@ func server() *launch.Server {
 		Profiles: []launch.Profile{
 			{Name: "default", Summary: "as packaged: a Java heap of a quarter of the memory; " +
 				"a quarter of the heap is cache, a quarter write buffers; a commit survives a crash of the machine"},
-			{Name: "tuned", Summary: "a Java heap of half the memory, most of it cache; more memory for sorts and joins; " +
-				"a commit survives a crash of the machine", Settings: tuned},
+			{Name: "tuned", Summary: "a Java heap of half the memory; two fifths of the heap are cache, a fifth write buffers; " +
+				"more memory for sorts and joins; a commit survives a crash of the machine", Settings: tuned},
 		},
 		Note: "AsterixDB's HTTP ports listen on every network interface of this machine, independent of the configured address, " +
 			"and require no password: everybody who reaches them can read and change everything in it, and run code as its user. " +

@@ -78,7 +78,7 @@ func (s *adoption) check(ctx context.Context, repair bool) (err error) {
 	refuse := func(problem, cure string) error {
 		return &fault.Error{Setting: "database " + db, Problem: problem + "; nothing was written", Cure: cure}
 	}
-	if s.tables, err = s.columns(ctx, db); err != nil {
+	if s.tables, err = s.a.columns(ctx, db); err != nil {
 		return err
 	}
 	if s.tables[design.HeaderTable] == nil || s.tables[sqlengine.FileTable] == nil {
@@ -115,7 +115,7 @@ func (s *adoption) check(ctx context.Context, repair bool) (err error) {
 	if err == nil && kind[0] != s.a.db.engine {
 		return refuse("has tables of "+kind[0], "write ?engine="+kind[0]+" at the end of the URL")
 	}
-	existing, existingErr := s.columns(ctx, oldPrefix+db)
+	existing, existingErr := s.a.columns(ctx, oldPrefix+db)
 	if err = cmp.Or(err, existingErr); err == nil && len(existing) > 0 {
 		return refuse("was adopted before: "+oldPrefix+db+" contains its original tables",
 			"check the result, then run barograph adopt … --forget")
@@ -124,11 +124,11 @@ func (s *adoption) check(ctx context.Context, repair bool) (err error) {
 }
 
 // columns returns the columns of each table of a database.
-func (s *adoption) columns(ctx context.Context, db string) (map[string][]string, error) {
+func (a *openArchive) columns(ctx context.Context, db string) (map[string][]string, error) {
 	out := map[string][]string{}
 	const text = "SELECT table_name, column_name FROM information_schema.columns JOIN information_schema.tables " +
 		"USING (table_schema, table_name) WHERE table_type = 'BASE TABLE' AND table_schema = ? ORDER BY table_name, ordinal_position"
-	err := s.pool.Rows(ctx, text, []any{db}, func(row []any) error {
+	err := a.Pool.Rows(ctx, text, []any{db}, func(row []any) error {
 		var table, column string
 		err := sqlengine.Scan(row, &table, &column)
 		out[table] = append(out[table], column)
@@ -181,26 +181,30 @@ func (s *adoption) repair(ctx context.Context, c *sql.Conn) error {
 func (s *adoption) files(ctx context.Context) error {
 	err := s.next.exec(ctx, "INSERT INTO "+s.next.table(s.name, sqlengine.FileTable)+" SELECT * FROM "+
 		s.a.table(s.name, sqlengine.FileTable)+" WHERE data_file_id IN ("+s.referred()+")")
-	for _, t := range metviewerObjects { // without Barograph's own rows of a view, which the commit writes again
-		if s.tables[t.name] == nil {
-			continue
+	for _, t := range metviewerObjects {
+		if s.tables[t.name] != nil {
+			rows, names := foreignObjects(s.result.Database, t.name, s.tables)
+			err = cmp.Or(err, s.next.exec(ctx, "INSERT INTO "+s.next.table(s.name, t.name)+" ("+names+") "+rows))
 		}
-		where := ""
-		for _, v := range objectViews() {
-			switch foreignRows := rowColumn + " IS NULL"; {
-			case !s.twins[v.table][rowColumn]:
-			case t.name == v.table:
-				where = " WHERE " + foreignRows
-			case t.name == v.child:
-				where = " WHERE " + idOfLines + " IN (SELECT " + idOfLines + " FROM " + s.a.table(s.name, v.table) +
-					" WHERE " + foreignRows + ")"
-			}
-		}
-		names := columnNames(s.existingColumns(t.name, objectColumns(t.name)))
-		err = cmp.Or(err, s.next.exec(ctx, "INSERT INTO "+s.next.table(s.name, t.name)+" ("+names+") SELECT "+names+
-			" FROM "+s.a.table(s.name, t.name)+where))
 	}
 	return err
+}
+
+// foreignObjects returns the query for the rows of one of METviewer's tables of objects and cyclones, and the names of
+// its columns. It omits Barograph's own rows of a view, which a commit writes. tables are the columns of db's tables.
+func foreignObjects(db, table string, tables map[string][]string) (query, names string) {
+	names = columnNames(existingColumns(tables, table, objectColumns(table)))
+	query = "SELECT " + names + " FROM " + ident(db) + "." + ident(table)
+	for _, v := range objectViews() {
+		switch isForeign := rowColumn + " IS NULL"; {
+		case !slices.Contains(tables[v.table], rowColumn):
+		case table == v.table:
+			query += " WHERE " + isForeign
+		case table == v.child:
+			query += " WHERE " + idOfLines + " IN (SELECT " + idOfLines + " FROM " + ident(db) + "." + ident(v.table) + " WHERE " + isForeign + ")"
+		}
+	}
+	return query, names
 }
 
 // referred returns the query for the files that have lines.
@@ -230,7 +234,7 @@ func (s *adoption) read(ctx context.Context) error {
 	}
 	count(noLines, s.a.table(s.name, sqlengine.FileTable)+" WHERE data_file_id NOT IN ("+s.referred()+")")
 	headers := s.a.table(s.name, design.HeaderTable)
-	fields := columnNames(s.existingColumns(design.HeaderTable, parseColumns(metviewerHeader, "")))
+	fields := columnNames(existingColumns(s.tables, design.HeaderTable, parseColumns(metviewerHeader, "")))
 	count(headerTwice, headers+" h JOIN "+headers+" g USING ("+fields+") WHERE g.stat_header_id < h.stat_header_id")
 	for _, t := range lists.Filter(record.Types(), func(t *record.LineType) bool { return s.tables[tableOf(t)] != nil }) {
 		lines := s.a.table(s.name, tableOf(t)) + " ld "
@@ -339,12 +343,9 @@ func (s *adoption) commit(ctx context.Context, marks []archive.Mark) error {
 
 // verifyCopies reads the copies and compares them with the catalog.
 func (s *adoption) verifyCopies(ctx context.Context) error {
-	c, err := s.next.Catalog(ctx, s.name)
-	if err != nil {
-		return err
-	}
+	c, catalogErr := s.next.Catalog(ctx, s.name)
 	found, err := archive.BuildCatalog(ctx, s.next, s.name)
-	if err != nil {
+	if err = cmp.Or(catalogErr, err); err != nil {
 		return err
 	}
 	if found.Digest() != s.digest || c.Digest() != s.digest || s.digest.Records != s.result.Records {
@@ -369,16 +370,10 @@ func (s *adoption) indexes(ctx context.Context) error {
 		})
 		return out, err
 	}
-	want, err := read(s.result.Database)
-	if err != nil {
-		return err
-	}
-	existing, err := read(s.next.database(s.name))
-	if err != nil {
-		return err
-	}
-	copies, err := s.columns(ctx, s.next.database(s.name))
-	if err != nil {
+	want, wantErr := read(s.result.Database)
+	existing, existingErr := read(s.next.database(s.name))
+	copies, err := s.a.columns(ctx, s.next.database(s.name))
+	if err = cmp.Or(wantErr, existingErr, err); err != nil {
 		return err
 	}
 	for key, name := range want {
@@ -407,7 +402,7 @@ func (s *adoption) exchanged(table string) bool {
 // exchange replaces the tables by the copies, all at once. RENAME TABLE waits for the lock that
 // keeps other programs from writing, and runs before any waiting writer.
 func (s *adoption) exchange(ctx context.Context, locks *sql.Conn) error {
-	copies, err := s.columns(ctx, s.next.database(s.name))
+	copies, err := s.a.columns(ctx, s.next.database(s.name))
 	if err != nil {
 		return err
 	}
@@ -456,18 +451,44 @@ func (s *adoption) exchange(ctx context.Context, locks *sql.Conn) error {
 	return <-done
 }
 
-// Forget drops the tables that an adoption kept.
-func (a *openArchive) Forget(ctx context.Context, subset string) error {
+// Forget drops the tables that an adoption kept, if verify and compareObjects find no loss.
+func (a *openArchive) Forget(ctx context.Context, subset string, verify func(archive.Archive) error) error {
 	name := oldPrefix + a.database(subset)
-	n, err := sqlengine.QueryNumber(ctx, a.Pool, "SELECT count(*) FROM information_schema.tables WHERE table_schema = "+flavour.Quote(name))
-	if err != nil {
-		return err
-	}
-	if n == 0 {
+	originals, err := a.columns(ctx, name)
+	if err == nil && len(originals) == 0 {
 		return &fault.Error{
 			Setting: "database " + name, Problem: "does not exist: no adoption has kept tables",
 			Cure: "barograph adopt … --repair keeps the original tables",
 		}
 	}
+	opened, openErr := a.db.Open(ctx, a.Design)
+	if err = cmp.Or(err, openErr); err != nil {
+		return err
+	}
+	own := opened.(*openArchive) //nolint:forcetypeassert // Open returns only this type
+	// the catalog of another program's database counts what is found, so it proves nothing
+	own.ForeignCatalog, own.RowFilter = nil, func(t *record.LineType) string { return ownColumn(t) + " IS NOT NULL" }
+	if err := cmp.Or(verify(own), a.compareObjects(ctx, subset, name, originals)); err != nil {
+		return err
+	}
 	return drop(func(statement string) error { return a.exec(ctx, statement) }, name)
+}
+
+// compareObjects returns an error if the archive lacks a row that another program had loaded into METviewer's tables of
+// objects and cyclones before the adoption. No catalog counts these rows.
+func (a *openArchive) compareObjects(ctx context.Context, subset, original string, tables map[string][]string) error {
+	for _, t := range metviewerObjects {
+		if tables[t.name] == nil {
+			continue
+		}
+		rows, names := foreignObjects(original, t.name, tables)
+		n, err := sqlengine.QueryNumber(ctx, a.Pool, "SELECT count(*) FROM ("+rows+" EXCEPT SELECT "+names+" FROM "+a.table(subset, t.name)+") lost")
+		if err != nil || n > 0 {
+			return cmp.Or[error](err, &fault.Status{Code: fault.Differs, Err: &fault.Error{
+				Setting: "--forget", Problem: fmt.Sprintf("nothing was dropped: table %s lacks %d rows of the original table", t.name, n),
+				Cure: "if they were deleted on purpose, drop the database " + original + " yourself",
+			}})
+		}
+	}
+	return nil
 }

@@ -121,11 +121,8 @@ func (a *openArchive) Size(ctx context.Context) (int64, error) {
 func (a *openArchive) Check(ctx context.Context, subset string) (problems []string, err error) {
 	text, args := a.TablesQuery(subset)
 	tables, err := sqlengine.QueryTexts(ctx, a.Pool, text, args...)
-	for _, t := range tables {
-		if err != nil {
-			break
-		}
-		err = a.Pool.Rows(ctx, "CHECK TABLE "+a.table(subset, t)+" EXTENDED", nil, func(row []any) error {
+	for i := 0; i < len(tables) && err == nil; i++ {
+		err = a.Pool.Rows(ctx, "CHECK TABLE "+a.table(subset, tables[i])+" EXTENDED", nil, func(row []any) error {
 			var table, op, kind, message string
 			err := sqlengine.Scan(row, &table, &op, &kind, &message)
 			if kind == "error" || kind == "warning" || kind == "status" && message != "OK" {
@@ -159,7 +156,7 @@ func (a *openArchive) metviewerLines(
 ) (string, []sqlengine.Column, error) {
 	twins, err := a.twins(ctx, q, subset)
 	exprs, cols := a.lineSelect(subset, t, twins)
-	return "SELECT " + exprs + a.fromLines(subset, t, twins), cols, err
+	return "SELECT " + exprs + a.fromLines(subset, t, twins) + a.Where(t), cols, err
 }
 
 func (a *openArchive) fromLines(subset string, t *record.LineType, twins map[string]map[string]bool) string {

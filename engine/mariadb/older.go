@@ -73,7 +73,7 @@ func (s *adoption) unindexed(ctx context.Context) error {
 	return err
 }
 
-// existingColumns returns those of some columns that a table has.
-func (s *adoption) existingColumns(table string, cols []metCol) []metCol {
-	return slices.DeleteFunc(cols, func(c metCol) bool { return !slices.Contains(s.tables[table], c.name) })
+// existingColumns returns those of some columns that a table has. tables are the columns of all tables of a database.
+func existingColumns(tables map[string][]string, table string, cols []metCol) []metCol {
+	return slices.DeleteFunc(cols, func(c metCol) bool { return !slices.Contains(tables[table], c.name) })
 }

@@ -52,21 +52,14 @@ func (a *openArchive) createSubset(subset string) []string {
 				"  id BIGINT UNSIGNED NOT NULL,\n  PRIMARY KEY (line_table, stat_header_id, id)"+tableOptions,
 		)
 	}
+	empty, _ := design.NewCatalog(subset).Encode() // it cannot fail: the catalog contains only a name
 	return append(out,
 		"CREATE TABLE IF NOT EXISTS "+a.table(subset, a.OwnName(sqlengine.MarksTable))+" (\n"+
 			"  seq BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,\n  path LONGTEXT NOT NULL,\n  digest VARCHAR(64) NOT NULL UNIQUE,\n"+
 			"  bytes BIGINT NOT NULL,\n  lines_read BIGINT NOT NULL,\n  stored BIGINT NOT NULL,\n  replaced BIGINT NOT NULL,\n"+
 			"  quarantined BIGINT NOT NULL,\n  loaded VARCHAR(64) NOT NULL"+tableOptions,
-		"INSERT IGNORE INTO "+catalog+" VALUES (1, "+flavour.Quote(emptyCatalog(subset))+", 0, 1)",
+		"INSERT IGNORE INTO "+catalog+" VALUES (1, "+flavour.Quote(string(empty))+", 0, 1)",
 	)
-}
-
-func emptyCatalog(subset string) string {
-	text, err := design.NewCatalog(subset).Encode()
-	if err != nil { // cannot happen: it contains only a name
-		return "{}"
-	}
-	return string(text)
 }
 
 // wideKey is the identity of a record. It is the primary key of tables of the wide design; records of

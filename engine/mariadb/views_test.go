@@ -10,6 +10,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/formats/metstat"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
@@ -176,6 +177,29 @@ func TestObjects(t *testing.T) {
 			}
 			isOld, headers = false, "0 4"
 			a = openIn(t, l, "o"+variant+"_", design.Normalized)
+			verify := func(own archive.Archive) error { // the archive has no record of another program
+				if got, want := sum(t, own.(*openArchive), "s"), want(all...); got != want {
+					t.Errorf("%s: digest of Barograph's records %v, want %v", variant, got, want)
+				}
+				return nil
+			}
+			objects := a.table("s", "mode_obj_single")
+			if err := a.exec(t.Context(), "DELETE FROM "+objects+" WHERE mode_obj_id = 7000"); err != nil {
+				t.Fatal(err)
+			}
+			if err := a.Forget(t.Context(), "s", verify); fault.Code(err) != fault.Differs || !strings.Contains(err.Error(), "mode_obj_single lacks 1 rows") {
+				t.Errorf("%s: an object of METdbLoad is lost: %v", variant, err)
+			}
+			if err := a.exec(t.Context(), "INSERT INTO "+objects+" (mode_obj_id, mode_header_id, object_id) VALUES (7000, 900, 'F001')"); err != nil {
+				t.Fatal(err)
+			}
+			refused := errors.New("a record is lost")
+			if err := a.Forget(t.Context(), "s", func(archive.Archive) error { return refused }); !errors.Is(err, refused) {
+				t.Errorf("%s: %v, want the error of verify", variant, err)
+			}
+			if err := a.Forget(t.Context(), "s", verify); err != nil {
+				t.Errorf("%s: %v", variant, err)
+			}
 		}
 		if got := counts(); got != strings.Replace(headers, "0", "1", 1) {
 			t.Errorf("%s: %s headers", variant, got)

@@ -63,6 +63,9 @@ type Archive struct {
 	// columns; nil = the columns of Table.
 	SelectAll func(ctx context.Context, q Querier, subset string, t *record.LineType) (text string, cols []Column, err error)
 
+	// RowFilter is the condition for the rows of METviewer's tables that belong to the archive; nil = all rows.
+	RowFilter func(t *record.LineType) string
+
 	EntriesJSON func(data string) string // the expression of a document's entries as JSON; nil = the column itself
 	CountDocs   func(from string) string // the query that counts documents and their entries
 
@@ -304,6 +307,14 @@ func (a *Archive) StoredTypes(ctx context.Context, q Querier, subset string) ([]
 	return lists.Filter(record.Types(), func(t *record.LineType) bool { return slices.Contains(names, a.ListedName(subset, a.tableName(t))) }), err
 }
 
+// Where returns the WHERE clause of RowFilter; "" = all rows.
+func (a *Archive) Where(t *record.LineType) string {
+	if a.RowFilter == nil {
+		return ""
+	}
+	return " WHERE " + a.RowFilter(t)
+}
+
 // Contents counts the records and objects of a subset.
 func (a *Archive) Contents(ctx context.Context, subset string) (archive.Contents, error) {
 	c := archive.Contents{Records: map[string]int64{}, Object: "rows"}
@@ -312,25 +323,19 @@ func (a *Archive) Contents(ctx context.Context, subset string) (archive.Contents
 		c.Object, count = "documents", a.CountDocs
 	}
 	types, err := a.StoredTypes(ctx, a.Pool, subset)
-	if err != nil {
-		return c, err
-	}
-	for _, t := range types {
-		table, _ := a.Table(subset, t)
-		err := a.Pool.Rows(ctx, count(table), nil, func(row []any) error {
+	for i := 0; i < len(types) && err == nil; i++ {
+		table, _ := a.Table(subset, types[i])
+		err = a.Pool.Rows(ctx, count(table+a.Where(types[i])), nil, func(row []any) error {
 			var objects, records int64
 			err := Scan(row, &objects, &records)
 			c.Objects += objects
 			if records > 0 {
-				c.Records[t.Name] = records
+				c.Records[types[i].Name] = records
 			}
 			return err
 		})
-		if err != nil {
-			return c, err
-		}
 	}
-	return c, nil
+	return c, err
 }
 
 // Phrase writes a question as a query of the engine.

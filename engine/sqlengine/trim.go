@@ -1,6 +1,7 @@
 package sqlengine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -35,7 +36,7 @@ func (l *Loader) Trim(ctx context.Context, from int64) error {
 				objects += documents
 			}
 			for b, dumpErr := range archive.Dump(func(to *archive.Dumper) error { return l.dump(ctx, q, t, where, to) }) {
-				if err = dumpErr; err == nil {
+				if err = cmp.Or(err, dumpErr); err == nil {
 					removed.Add(b)
 				}
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/lab"
@@ -26,9 +27,9 @@ import (
 type Clusters struct {
 	Options  // of each study; Run sets the fields that depend on the engine
 	Registry engine.Registry
-	Engines  []string // none = all that offer so many nodes and are installed
+	Engines  []string // none = all that offer so many nodes and the profile, and are installed
 	Designs  []string // none = the first that each engine offers
-	Profile  string
+	Profile  string   // of the servers; "" = the first of each engine
 	Isolate  bool
 
 	drivers   []*engine.Driver // set by Choose
@@ -75,7 +76,15 @@ func (c *Clusters) Choose() (skipped []fault.Skip, err error) {
 		return nil, fault.Misuse("--nodes "+strconv.Itoa(c.Nodes), "is a number of nodes that no engine offers",
 			"choose one of "+c.numbersOfNodes())
 	}
-	names := c.Registry.SchemesWhere(func(d *engine.Driver) bool { return fits(d) && len(c.chosenDesigns(d)) > 0 })
+	profilesOf := func(d *engine.Driver) []string {
+		return lists.Map(d.Server.Profiles, func(p launch.Profile) string { return p.Name })
+	}
+	hasProfile := func(d *engine.Driver) bool { return c.Profile == "" || slices.Contains(profilesOf(d), c.Profile) }
+	if len(c.Registry.SchemesWhere(func(d *engine.Driver) bool { return fits(d) && hasProfile(d) })) == 0 {
+		return nil, fault.Misuse("--profile "+c.Profile, "is not offered by an engine with a cluster of "+strconv.Itoa(c.Nodes)+" nodes",
+			"choose one of `barograph lab up --help`")
+	}
+	names := c.Registry.SchemesWhere(func(d *engine.Driver) bool { return fits(d) && hasProfile(d) && len(c.chosenDesigns(d)) > 0 })
 	if len(names) == 0 && len(c.Designs) > 0 {
 		return nil, fault.Misuse("--design "+strings.Join(c.Designs, ","),
 			"is not offered by an engine with a cluster of "+strconv.Itoa(c.Nodes)+" nodes", "choose one of `barograph list designs`")
@@ -96,6 +105,9 @@ func (c *Clusters) Choose() (skipped []fault.Skip, err error) {
 		if !ok || !fits(d) {
 			return nil, fault.Misuse("--engine "+name, "does not offer a cluster of "+strconv.Itoa(c.Nodes)+" nodes",
 				"choose one of "+strings.Join(names, ", "))
+		}
+		if !hasProfile(d) {
+			return nil, fault.NotOffered("--profile", c.Profile, profilesOf(d), d.Scheme)
 		}
 		if len(c.chosenDesigns(d)) == 0 {
 			return nil, fault.Misuse("--design "+strings.Join(c.Designs, ","), "is not offered by "+d.Scheme,

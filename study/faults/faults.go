@@ -39,7 +39,7 @@ type Options struct {
 	Subset string
 	Cases  []*question.Question
 
-	Kills    int           // during the load, and as many during queries
+	Kills    int           // during loads, each in a load of its own, and as many during queries
 	Down     time.Duration // how long a killed node stays down
 	Settle   time.Duration // duration of queries before the kill, and of queries without error after the restart
 	Patience time.Duration // limit for the cluster to work again

@@ -275,7 +275,7 @@ func (s *runner) loadTarget(ctx context.Context, t Target, i int) error {
 		return cmp.Or(err, ctx.Err())
 	}
 	if err != nil {
-		s.incomplete(&r, err.Error())
+		s.incomplete(&r, err)
 	}
 	old := s.archive(t)
 	if old == nil {
@@ -355,7 +355,7 @@ func (s *runner) loadCopy(ctx context.Context, i int, a archive.Archive, k int, 
 	switch added := k >= s.options.EarlierCopies; {
 	case !conserved:
 		*timed = false
-		s.incomplete(r, err.Error())
+		s.incomplete(r, &fault.Status{Code: fault.Differs, Err: err})
 	case added && fresh && len(existing.Groups) == 0: // completing an interrupted load takes less time than a load
 		r.Load, r.Commits = r.Load+sum.Elapsed, r.Commits+sum.Commits
 	case added:
@@ -403,14 +403,14 @@ func (s *runner) check(ctx context.Context, i int, a archive.Archive) error {
 		s.mu.Lock()
 		if err == nil {
 			if _, err = answer.CompareRecords(s.digest, catalog.Digest()); err != nil {
-				err = fmt.Errorf("subset %s: %w", subset, err)
+				err = &fault.Status{Code: fault.Differs, Err: fmt.Errorf("subset %s: %w", subset, err)}
 			}
 			if k == 0 {
 				r.Digest = catalog.Digest().String()
 			}
 		}
 		if err != nil {
-			s.incomplete(r, err.Error())
+			s.incomplete(r, err)
 		}
 		s.mu.Unlock()
 	}
@@ -424,13 +424,16 @@ func (s *runner) check(ctx context.Context, i int, a archive.Archive) error {
 
 // incomplete marks an archive whose records differ from the data, or were not loaded: it is not timed, and its
 // load has no time.
-func (s *runner) incomplete(r *run.Archive, problem string) {
+func (s *runner) incomplete(r *run.Archive, problem error) {
 	if r.Problem == unchecked {
 		s.out.IncompleteArchives++
 		r.Problem = ""
 	}
-	r.Load, r.Problem = 0, strings.TrimPrefix(r.Problem+"; "+problem, "; ")
-	s.warn(r.Engine + " " + r.Design + " is not timed: " + problem)
+	if fault.Code(problem) == fault.Differs {
+		s.out.archiveStatus = fault.Differs
+	}
+	r.Load, r.Problem = 0, strings.TrimPrefix(r.Problem+"; "+problem.Error(), "; ")
+	s.warn(r.Engine + " " + r.Design + " is not timed: " + problem.Error())
 }
 
 // CopyName is the name of the subset with copy k of the data, from 0.

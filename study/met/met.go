@@ -1,6 +1,7 @@
 package met
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -102,7 +103,8 @@ type Progress struct {
 // Outcome summarizes a study; the run folder has the details.
 type Outcome struct {
 	Equal, Wrong, Failed int // cells
-	IncompleteArchives   int // archives whose records differ from the data; they were not timed
+	IncompleteArchives   int // archives whose records differ from the data, or were not loaded; they were not timed
+	archiveStatus        int // fault.Differs if the records of such an archive differ from the data; 0 = none differ
 	Cases, Empty         int // all cases, and those without rows in the data
 
 	load.Shortfall // of the data
@@ -120,10 +122,11 @@ func (o *Outcome) proof() string {
 	return text
 }
 
-// Add adds the outcome of a study with more copies of the same data. It adds the counts of cells and incomplete
-// archives; all other fields become those of x.
+// Add adds the outcome of a study with more copies of the same data. It adds the counts and the states of cells
+// and archives; all other fields become those of x.
 func (o *Outcome) Add(x Outcome) {
 	x.Equal, x.Wrong, x.Failed, x.IncompleteArchives = o.Equal+x.Equal, o.Wrong+x.Wrong, o.Failed+x.Failed, o.IncompleteArchives+x.IncompleteArchives
+	x.archiveStatus = max(o.archiveStatus, x.archiveStatus)
 	*o = x
 }
 
@@ -133,7 +136,7 @@ func (o Outcome) Err() error {
 	case o.Wrong > 0:
 		return &fault.Status{Code: fault.Differs, Err: fmt.Errorf("%d of %s returned a wrong result", o.Wrong, run.CountOf(o.Equal+o.Wrong+o.Failed, "cell"))}
 	case o.IncompleteArchives > 0:
-		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%s incomplete, and not timed", run.CountOf(o.IncompleteArchives, "archive"))}
+		return &fault.Status{Code: cmp.Or(o.archiveStatus, fault.Incomplete), Err: fmt.Errorf("%s incomplete or different from the data, and not timed", run.CountOf(o.IncompleteArchives, "archive"))}
 	case o.Failed > 0:
 		return &fault.Status{Code: fault.Failed, Err: fmt.Errorf("%s returned no result", run.CountOf(o.Failed, "cell"))}
 	case o.Empty > 0 && o.Empty == o.Cases:

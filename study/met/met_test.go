@@ -335,6 +335,30 @@ func damages() []damage {
 	}
 }
 
+// TestDamageThatNoCaseReads: an archive with one different value gives exit status 3, even if every result is correct.
+func TestDamageThatNoCaseReads(t *testing.T) {
+	files, dir, isDamaged := day(t), t.TempDir(), false
+	reg := engine.Registry{sqlite.Driver()}
+	targets := []met.Target{target(&reg[0], dir, design.Document)}
+	fill(t, targets[0], files, func(b *record.Batch) *record.Batch {
+		if b.Type.Name == "VAL1L2" && !isDamaged {
+			b.Num[1][0], isDamaged = b.Num[1][0]+1, true
+		}
+		return b
+	})
+	out, _, _ := runStudy(t, files, reg, targets)
+	if err := out.Err(); !isDamaged || out.Wrong > 0 || out.IncompleteArchives != 1 || fault.Code(err) != fault.Differs {
+		t.Errorf("%+v, status %d: %v", out, fault.Code(err), err)
+	}
+	var sum met.Outcome
+	if sum.Add(out); fault.Code(sum.Err()) != fault.Differs {
+		t.Errorf("the sum of studies has status %d", fault.Code(sum.Err()))
+	}
+	if sum.Add(met.Outcome{}); fault.Code(sum.Err()) != fault.Differs {
+		t.Errorf("the sum with an intact archive has status %d", fault.Code(sum.Err()))
+	}
+}
+
 // TestDamagedArchiveIsWrong: an archive that was damaged after its complete load has wrong results, is not timed, and
 // gives exit status 3.
 func TestDamagedArchiveIsWrong(t *testing.T) {

@@ -232,7 +232,7 @@ func TestInterruptedAtTheEndOfALoad(t *testing.T) {
 
 // TestOneIncompleteArchive: the error counts archives in the singular, too.
 func TestOneIncompleteArchive(t *testing.T) {
-	if err := (met.Outcome{IncompleteArchives: 1}).Err(); err == nil || err.Error() != "1 archive incomplete, and not timed" {
+	if err := (met.Outcome{IncompleteArchives: 1}).Err(); err == nil || err.Error() != "1 archive incomplete or different from the data, and not timed" {
 		t.Error(err)
 	}
 }

@@ -24,7 +24,7 @@ import (
 // Report is the outcome of a check of a run folder.
 type Report struct {
 	Dir      string   `json:"dir"`
-	Digests  int      `json:"digests"` // files that equal their digest; 0 = no digest was kept
+	Digests  int      `json:"digests"` // files that equal their digest; 0 = the folder has no manifest of digests
 	Samples  int      `json:"samples"`
 	Cells    int      `json:"cells"`
 	Problems []string `json:"problems"`
@@ -32,9 +32,9 @@ type Report struct {
 
 // String returns the outcome in one line, without the problems themselves.
 func (r *Report) String() string {
-	digests := "no digest was kept"
+	digests := "no manifest.json with digests"
 	if r.Digests > 0 {
-		digests = run.CountOf(r.Digests, "file") + " compared with the kept digests"
+		digests = run.CountOf(r.Digests, "file") + " compared with the digests in manifest.json"
 	}
 	return fmt.Sprintf("%s, %s of %s checked, %s", digests, run.CountOf(r.Samples, "sample"),
 		run.CountOf(r.Cells, "cell"), run.CountOf(len(r.Problems), "problem"))

@@ -276,7 +276,7 @@ func TestCheckFindsEachEdit(t *testing.T) {
 		"../../../docs/results/ycsb/faults/galera", "../../../docs/results/ycsb/placement/valkey1-local-total",
 	} {
 		if r, err := Check(dir); err != nil || len(r.Problems) > 0 || r.Digests != 0 || r.Samples == 0 ||
-			!strings.HasPrefix(r.String(), "no digest was kept, ") {
+			!strings.HasPrefix(r.String(), "no manifest.json with digests, ") {
 			t.Errorf("%s: %+v, %v", dir, r, err)
 		}
 	}
