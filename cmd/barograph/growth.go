@@ -33,7 +33,7 @@ func newGrowth(e *env) *cobra.Command {
 		Short: "Study a series that grows by days: times, sizes on disk, and what is projected",
 		Long: `Growth repeats the study of "met" while one series grows day by day. It makes the days from the files: the same leads
 and values, at later times. If the files have one day, day 17 is that day, 16 days later. If they have several days, the
-first one follows again after the last one. --models 8 adds copies of the models, with names such as GFS_2.
+first one follows again after the last one. --models 8 makes a series of 8 models in total, with copies such as GFS_2.
 
 Each question is asked twice: about the first day, so that its answer has the same rows at every size, and about all days
 (…_all_days), so that its answer grows. At every size Growth compares the contents of each archive and each result with
@@ -46,7 +46,7 @@ measurements outside their intervals.
 Growth writes the days as files into the run folder, checks them against the real ones, and removes them at the end.
 Each day needs the disk space of a day of the real files.`,
 		Example: `  barograph growth vsdb_day --days 1,4,16,64 --predict 128 --engine duckdb --engine lab:postgres
-  barograph growth vsdb_day --days 1,2,4,8 --models 16 --engine sqlite --design wide`,
+  barograph growth vsdb_day --days 1,2,4,8 --models 16 --engine duckdb --design wide`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			s.subsetNamed = c.Flags().Changed("subset")
@@ -78,7 +78,7 @@ Each day needs the disk space of a day of the real files.`,
 		"lab:ENGINE, or the name of an embedded engine (default: BAROGRAPH_ENGINE, else all installed embedded ones)")
 	f.IntSliceVar(&s.days, "days", []int{1, 4, 16}, "sizes to measure, as numbers of days of the series")
 	f.IntVar(&s.predict, "predict", 0, "number of days to project from --days, and then to measure")
-	f.IntVar(&s.models, "models", 0, "number of models, with copies (default: as in the files)")
+	f.IntVar(&s.models, "models", 0, "number of models of the series, copies included (default: as in the files)")
 	s.archiveFlags(c, e, "the first day")
 	f.StringVar(&s.out, "out", "", "run folder (default: runs/{time}-growth)")
 	f.IntVar(&s.reps, "reps", met.DefaultReps, "timed repetitions of each cell (engine, design, flavour, case)")

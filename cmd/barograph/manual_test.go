@@ -11,9 +11,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/engine/archive"
 )
 
 // manualCommand is a command line of the manual.
@@ -34,7 +38,7 @@ var (
 )
 
 // manualCommands returns the command lines of a page. The test runs a block after the comment
-// "run". "run: FLAGS" adds flags to the commands that have them and do not set them. The test also
+// "run". "run: FLAGS" adds flags to the commands that have them and do not set them, and properties (-p). The test also
 // runs the command line of "setup: …", which the page does not show.
 func manualCommands(page string) (commands []manualCommand) {
 	var (
@@ -133,22 +137,25 @@ func shellWords(text string) (args []string, stdout, rest string) {
 	return args, stdout, ""
 }
 
-// withFlags adds each flag, with its value, that the command has and the arguments do not set.
+// withFlags adds each flag, with its value, that the command has and the arguments do not set. It adds a property (-p) in
+// any case, because the last value of a property counts.
 func withFlags(args, extra []string) []string {
 	c, _, err := newRoot(&env{engines: all.Registry()}).Find(args)
 	if err != nil {
 		return args
 	}
 	for i := 0; i+1 < len(extra); i += 2 {
-		if c.Flags().Lookup(strings.TrimLeft(extra[i], "-")) != nil && !slices.Contains(args, extra[i]) {
+		isProperty := extra[i] == "-p" && c.Flags().ShorthandLookup("p") != nil
+		if isProperty || c.Flags().Lookup(strings.TrimLeft(extra[i], "-")) != nil && !slices.Contains(args, extra[i]) {
 			args = append(slices.Clone(args), extra[i], extra[i+1])
 		}
 	}
 	return args
 }
 
-// fits returns an error unless the program has the command of a manual line, has its flags under
-// their present names, and accepts the number of its arguments and the combination of its flags.
+// fits returns an error unless the program has the command of a manual line, has its flags under their present names,
+// and accepts the number of its arguments and the combination of its flags. The engines of a line must offer its designs,
+// and a time limit must be able to end its run.
 func (m manualCommand) fits() error {
 	root := newRoot(&env{engines: all.Registry()})
 	root.InitDefaultHelpCmd()
@@ -170,9 +177,51 @@ func (m manualCommand) fits() error {
 		}
 	})
 	if err == nil && m.block {
-		err = cmp.Or(c.ValidateArgs(c.Flags().Args()), c.ValidateFlagGroups(), checkEmpty(c, c.Flags().Args()), checkNumbers(c))
+		err = cmp.Or(c.ValidateArgs(c.Flags().Args()), c.ValidateFlagGroups(), checkEmpty(c, c.Flags().Args()), checkNumbers(c),
+			checkDesigns(c), checkTimeLimit(c))
 	}
 	return err
+}
+
+// checkDesigns returns an error if an engine of the command line offers none of the designs that the line names.
+func checkDesigns(c *cobra.Command) error {
+	designs := c.Flags().Lookup("design")
+	if designs == nil || !designs.Changed || c.Name() == "post" { // post has designs of its own
+		return nil
+	}
+	urls := slices.Clone(c.Flags().Args())
+	if f := c.Flags().Lookup(engineFlag); f != nil {
+		urls = append(urls, values(f)...)
+	}
+	for _, url := range urls {
+		_, url = engine.SplitName(url)
+		scheme, _, _ := strings.Cut(strings.TrimPrefix(url, "lab:"), ":")
+		d, ok := all.Registry().Find(scheme)
+		if !ok || d.Place == engine.Memory {
+			continue
+		}
+		isOffered := func(n string) bool { return slices.Contains(archive.Designs(d), design.Name(n)) }
+		if !slices.ContainsFunc(values(designs), isOffered) {
+			return fmt.Errorf("%s offers no design of %v", scheme, values(designs))
+		}
+	}
+	return nil
+}
+
+// checkTimeLimit returns an error if a run of ycsb has a time limit, and the number of operations of YCSB's files would
+// end the run before it. Faults and ramps ignore that number. The first value of a property is that of the page; the
+// comment "run" may add another one.
+func checkTimeLimit(c *cobra.Command) error {
+	f := c.Flags().Lookup("property")
+	if f == nil || c.Flags().Changed("fault") || c.Flags().Changed("ramp") {
+		return nil
+	}
+	given := strings.Join(values(f), " ")
+	_, count, _ := strings.Cut(given, "operationcount=")
+	if strings.Contains(given, "maxexecutiontime=") && !strings.HasPrefix(count+" ", "0 ") {
+		return fmt.Errorf("a time limit needs operationcount=0: %s", given)
+	}
+	return nil
 }
 
 // manualPages calls each for every page of the manual.
@@ -195,11 +244,11 @@ func manualPages(t *testing.T, each func(name, text string)) {
 	}
 }
 
-// TestManual parses every command line of the manual, in code blocks and in running text. The
+// TestManual parses every command line of the manual, in code blocks and in running text, and those of the help. The
 // program must have its command and its flags, and accept the number of its arguments.
 func TestManual(t *testing.T) {
 	parsed, blocks := 0, 0
-	manualPages(t, func(name, text string) {
+	check := func(name, text string) {
 		for _, m := range manualCommands(text) {
 			if slices.Contains(m.args, "COMMAND") {
 				continue
@@ -211,8 +260,13 @@ func TestManual(t *testing.T) {
 				blocks++
 			}
 		}
-	})
-	if parsed < 250 || blocks < 170 {
+	}
+	commands(func(c *cobra.Command) { check("help of "+c.CommandPath(), "```\n"+c.Example+"\n```\n") })
+	if parsed < 80 {
+		t.Errorf("only %d command lines of the help were found", parsed)
+	}
+	manualPages(t, check)
+	if parsed < 330 || blocks < 250 {
 		t.Errorf("only %d command lines were found, %d of them in code blocks", parsed, blocks)
 	}
 	t.Logf("%d command lines, %d of them in code blocks", parsed, blocks)
@@ -264,7 +318,9 @@ func TestManualRuns(t *testing.T) {
 func TestManualCommandsAreChecked(t *testing.T) {
 	page := "Run `barograph verify URL --prume`.\n\n<!-- run: --reps 2 -->\n```sh\nX=… barograph met data \\\n" +
 		"    --engine 'sqlite:a b.db' > out.txt # a comment\n" +
-		"barograph cases data | barograph lod data\n```\n"
+		"barograph cases data | barograph lod data\n```\n\n<!-- run: -p operationcount=9 -->\n```sh\n" +
+		"barograph ycsb run --engine sqlite:y -P workloada -p maxexecutiontime=60\n" +
+		"barograph met data --engine sqlite --design wide\n```\n"
 	got := manualCommands(page)
 	want := []manualCommand{
 		{line: 1, args: []string{"verify", "URL", "--prume"}},
@@ -274,13 +330,31 @@ func TestManualCommandsAreChecked(t *testing.T) {
 		},
 		{line: 7, args: []string{"cases", "data"}, block: true, run: true},
 		{line: 7, args: []string{"lod", "data"}, block: true, run: true},
+		{
+			line: 12, args: manualWords("ycsb run --engine sqlite:y -P workloada -p maxexecutiontime=60 -p operationcount=9"),
+			block: true, run: true,
+		},
+		{line: 13, args: manualWords("met data --engine sqlite --design wide"), block: true, run: true},
 	}
 	if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	for i, wrong := range []bool{true, false, false, true} {
+	for i, wrong := range []bool{true, false, false, true, true, true} {
 		if err := got[i].fits(); (err != nil) != wrong {
 			t.Errorf("%v: %v", got[i].args, err)
+		}
+	}
+}
+
+// TestInstallPage: the page about the installation names each engine that "lab install" installs.
+func TestInstallPage(t *testing.T) {
+	text, err := os.ReadFile("../../docs/start/install.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, scheme := range all.Registry().Installable() {
+		if !strings.Contains(strings.ToLower(string(text)), scheme) {
+			t.Errorf("the page does not name %s", scheme)
 		}
 	}
 }

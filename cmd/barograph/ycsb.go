@@ -112,7 +112,7 @@ the operation was due. With -p warmup=SECONDS the first seconds do not count. Th
 measure the client itself; run loads its table first.`,
 		Example: `  barograph ycsb load --engine pebble:ycsb.pebble -P workloada -p recordcount=100000
   barograph ycsb run --engine pebble:ycsb.pebble -P workloada -p recordcount=100000 -p operationcount=1000000 --threads 8
-  barograph ycsb run --engine postgres://postgres@localhost/test -P workloade -p maxexecutiontime=60 --target 500`,
+  barograph ycsb run --engine postgres://postgres@localhost/test -P workloade -p operationcount=0 -p maxexecutiontime=60 --target 500`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.exit(e, e.ycsb(c, f, false)) },
 	}

@@ -60,6 +60,7 @@ func TestServer(t *testing.T) {
 	d := &databases{server: up(t, 1)}
 	t.Run("conformance", func(t *testing.T) { enginetest.Run(t, d.config("")) })
 	t.Run("plans", func(t *testing.T) { plans(t, d) })
+	t.Run("later indexes", func(t *testing.T) { laterIndexes(t, d) })
 	// Every member declared, a dataset per line type, and the array index.
 	t.Run("closed types", func(t *testing.T) {
 		enginetest.AtNight(t, "open types are tested by day")

@@ -2,6 +2,7 @@ package asterixdb_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/barograph/barograph/archive/design"
@@ -42,25 +43,41 @@ func plans(t *testing.T, d *databases) {
 			a := openDesign(t, d.url(t, tc.query), tc.design)
 			f := few(t)
 			enginetest.StoreMarked(t, a, "a", []archive.Mark{f.Mark()}, f.Batches...)
-			q, err := question.Find("test_3")
-			if err != nil {
-				t.Fatal(err)
-			}
 			for f, want := range tc.want {
-				p, err := a.Phrase(t.Context(), q.InSubset("a"), f)
-				if err != nil {
-					t.Fatal(err)
-				}
-				plan, err := a.Explain(t.Context(), p)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if !slices.Equal(plan.Access, want) {
-					t.Errorf("%s: the plan reaches %+v, want %+v\n%s", f, plan.Access, want, plan.Text)
-				}
+				checkPlan(t, a, f, want)
 			}
 		})
 	}
+}
+
+// checkPlan compares how a question in a flavour reaches the data of subset a with what is wanted.
+func checkPlan(t *testing.T, a archive.Archive, f flavour.Name, want []archive.Access) {
+	t.Helper()
+	q, err := question.Find("test_3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := a.Phrase(t.Context(), q.InSubset("a"), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := a.Explain(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(plan.Access, want) {
+		t.Errorf("%s: the plan reaches %+v, want %+v\n%s", f, plan.Access, want, plan.Text)
+	}
+}
+
+// laterIndexes adds an index to a database without indexes: the next load makes it, and a reading command does not.
+func laterIndexes(t *testing.T, d *databases) {
+	url, f := d.url(t, "indexes=none"), few(t)
+	enginetest.StoreMarked(t, openDesign(t, url, design.Document), "a", []archive.Mark{f.Mark()}, f.Batches...)
+	a := openDesign(t, strings.Replace(url, "indexes=none", "indexes=epoch", 1), design.Document)
+	checkPlan(t, a, flavour.EpochRange, []archive.Access{access("doc_sal1l2", archive.FullScan, "")})
+	enginetest.StoreMarked(t, a, "b", []archive.Mark{f.Mark()}, f.Batches...)
+	checkPlan(t, a, flavour.EpochRange, []archive.Access{access("doc_sal1l2", archive.IndexScan, "by_epoch")})
 }
 
 func access(object string, m archive.Method, index string) archive.Access {

@@ -7,7 +7,7 @@ exception with the program's message, which names the cure::
 
     barograph.load("vsdb_data", engine="sqlite:archive.db")
     table = barograph.ask("dieoff_sal1l2_hgt", engine="sqlite:archive.db", lead=[0, 24, 72], stat="ANOM_CORR")
-    table.to_pandas()
+    table.to_pandas()  # needs pandas
 """
 
 from __future__ import annotations
