@@ -62,7 +62,7 @@ func TestFaultsProfile(t *testing.T) {
 	data := dayOfData(t)
 	driver := func(scheme, profile string) engine.Driver {
 		return engine.Driver{
-			Scheme: scheme, Place: engine.Remote, Abilities: []any{archive.Offer{Designs: map[design.Name][]flavour.Name{design.Wide: {flavour.ISORange}}}},
+			Scheme: scheme, Place: engine.Remote, Offers: []any{archive.Offer{Designs: map[design.Name][]flavour.Name{design.Wide: {flavour.ISORange}}}},
 			Server: &launch.Server{Nodes: []int{1}, Profiles: []launch.Profile{{Name: profile}}, Find: func() error { return errors.New("no server is installed") }},
 		}
 	}
