@@ -347,18 +347,18 @@ func ShareAxis(left, right *run.VerificationPlot) bool {
 	if left == nil || left.Axis != right.Axis {
 		return false
 	}
-	if left.RightAxis == nil {
+	if left.RightPlot == nil {
 		one := *right
-		one.Series, left.RightAxis = nil, &one
-	} else if !slices.Contains(strings.Split(left.RightAxis.Stat, ", "), right.Stat) {
-		left.RightAxis.Stat += ", " + right.Stat
+		one.Series, left.RightPlot = nil, &one
+	} else if !slices.Contains(strings.Split(left.RightPlot.Stat, ", "), right.Stat) {
+		left.RightPlot.Stat += ", " + right.Stat
 	}
-	if left.RightAxis.Unit != right.Unit {
-		left.RightAxis.Unit = ""
+	if left.RightPlot.Unit != right.Unit {
+		left.RightPlot.Unit = ""
 	}
 	for _, s := range right.Series {
 		s.Name = right.Stat + " " + s.Name
-		left.RightAxis.Series = append(left.RightAxis.Series, s)
+		left.RightPlot.Series = append(left.RightPlot.Series, s)
 	}
 	return true
 }

@@ -58,24 +58,24 @@ func TestShareAxis(t *testing.T) {
 		return p
 	}
 	left := plot("RMSE", "K", run.ByLead, "gfs")
-	if curve.ShareAxis(nil, plot("ME", "K", run.ByLead, "gfs")) || curve.ShareAxis(left, plot("ME", "K", run.ByTime, "gfs")) || left.RightAxis != nil {
+	if curve.ShareAxis(nil, plot("ME", "K", run.ByLead, "gfs")) || curve.ShareAxis(left, plot("ME", "K", run.ByTime, "gfs")) || left.RightPlot != nil {
 		t.Error("a picture shares the axis of none, or of one with another lower axis")
 	}
 	names := func() (out []string) {
-		for _, s := range left.RightAxis.Series {
+		for _, s := range left.RightPlot.Series {
 			out = append(out, s.Name)
 		}
 		return out
 	}
 	first := plot("ME", "K", run.ByLead, "gfs", "ecm")
-	if !curve.ShareAxis(left, first) || left.RightAxis.Stat != "ME" || left.RightAxis.Unit != "K" || !slices.Equal(names(), []string{"ME gfs", "ME ecm"}) {
-		t.Errorf("%+v", left.RightAxis)
+	if !curve.ShareAxis(left, first) || left.RightPlot.Stat != "ME" || left.RightPlot.Unit != "K" || !slices.Equal(names(), []string{"ME gfs", "ME ecm"}) {
+		t.Errorf("%+v", left.RightPlot)
 	}
-	if !curve.ShareAxis(left, plot("ME", "K", run.ByLead, "ukmo")) || left.RightAxis.Stat != "ME" || left.RightAxis.Unit != "K" {
-		t.Errorf("the same statistic again: %+v", left.RightAxis)
+	if !curve.ShareAxis(left, plot("ME", "K", run.ByLead, "ukmo")) || left.RightPlot.Stat != "ME" || left.RightPlot.Unit != "K" {
+		t.Errorf("the same statistic again: %+v", left.RightPlot)
 	}
-	if !curve.ShareAxis(left, plot("TOTAL", "", run.ByLead, "gfs")) || left.RightAxis.Stat != "ME, TOTAL" || left.RightAxis.Unit != "" {
-		t.Errorf("another statistic: %+v", left.RightAxis)
+	if !curve.ShareAxis(left, plot("TOTAL", "", run.ByLead, "gfs")) || left.RightPlot.Stat != "ME, TOTAL" || left.RightPlot.Unit != "" {
+		t.Errorf("another statistic: %+v", left.RightPlot)
 	}
 	if !slices.Equal(names(), []string{"ME gfs", "ME ecm", "ME ukmo", "TOTAL gfs"}) || len(left.Series) != 1 || len(first.Series) != 2 || first.Series[0].Name != "gfs" {
 		t.Errorf("curves %q", names())

@@ -95,7 +95,7 @@ func (d verificationDrawing) Draw() ([]byte, error) {
 		l.Caption += fmt.Sprintf("; %s to %s records for each point", count(least), count(most))
 	}
 	visible := func(s run.Series) bool { return !s.Right && !isHidden(s.Style) }
-	ownAxis := c.RightAxis == nil && l.Coordinate != plot.Levels && slices.ContainsFunc(c.Series, visible)
+	ownAxis := c.RightPlot == nil && l.Coordinate != plot.Levels && slices.ContainsFunc(c.Series, visible)
 	for _, s := range c.Series {
 		if s.Right = s.Right && ownAxis; s.Right {
 			l.RightLabel, s.Name = "curves derived from others", s.Name+" (right)"
@@ -114,7 +114,7 @@ func (d verificationDrawing) Draw() ([]byte, error) {
 		}
 		shape.apply(&l, c)
 	}
-	if r := c.RightAxis; r != nil {
+	if r := c.RightPlot; r != nil {
 		l.RightLabel = cmp.Or(r.YLabel, valueLabel(r))
 		for _, s := range r.Series {
 			curve := curveOf(s, c, hasIntervals)
@@ -369,7 +369,7 @@ func sameCurves(a, b *run.VerificationPlot) bool {
 	}
 	return a.Stat == b.Stat && a.Axis == b.Axis && a.Picture == b.Picture && len(a.Series) > 0 &&
 		fmt.Sprint(a.Series) == fmt.Sprint(b.Series) && // as text, since NaN is not equal to itself
-		sameCurves(a.RightAxis, b.RightAxis)
+		sameCurves(a.RightPlot, b.RightPlot)
 }
 
 // split distributes curves with names such as "G2/NHX P500" by one word of their names: the one that results in the

@@ -116,7 +116,7 @@ func samplePlots() map[string]*run.VerificationPlot {
 		out["scorecard"].Series[i].Marks = []int{2, 2, 1, 0, 0, run.MarkTooFew, -1, -1, -2, -2}
 	}
 	for _, name := range []string{"right", "right_bar"} {
-		out[name].RightAxis = curves("", "ME", run.ByLead,
+		out[name].RightPlot = curves("", "ME", run.ByLead,
 			newSeries("ME GFS", 10, func(p float64) (float64, float64) { return 24 + 216*p, 0.5 - p }))
 	}
 	return out

@@ -475,7 +475,7 @@ func TestSameCurvesAreDrawnOnce(t *testing.T) {
 // TestOtherPicturesOfTheSameCurves: a plot of another kind, or with other curves on the right axis, is drawn too.
 func TestOtherPicturesOfTheSameCurves(t *testing.T) {
 	bars, right, same := curve("bars", "a"), curve("right", "a"), curve("same", "a")
-	bars.Picture, right.RightAxis, same.RightAxis = "bar", curve("", "b"), curve("", "b")
+	bars.Picture, right.RightPlot, same.RightPlot = "bar", curve("", "b"), curve("", "b")
 	got := verification([]*run.VerificationPlot{curve("lines", "a"), bars, right, same})
 	if len(got.Pictures) != 3 || len(got.Notes) != 1 || got.Notes[0] != "same (die-off of same) gives the same curves as right." {
 		t.Errorf("%d pictures and the notes %q", len(got.Pictures), got.Notes)

@@ -13,7 +13,7 @@ import (
 // answers with the correct ones.
 type ConcurrentClients struct {
 	Workers []pace.Worker
-	Pace    pace.Options // Kinds are the names of the questions
+	Pace    pace.Options // Kinds are the names of the questions; Statuses is OK only
 	Place   string       // where the engine runs, as in Archive.Place
 	Server  ServerMeter  // counters of the engine's server
 
@@ -73,7 +73,7 @@ func (f *Folder) RunClients(ctx context.Context, sample Sample, clients Concurre
 func (m *Measured) addResult(res *pace.Result, questions []string) (t answer.Tally, err error) {
 	service, response := measure.NewHistogram(), measure.NewHistogram()
 	for k := range questions {
-		g := res.Groups[k][0]
+		g := res.Groups[k][0] // 0 = OK, the only status of the clients
 		if g == nil {
 			continue
 		}

@@ -40,8 +40,8 @@ type VerificationPlot struct {
 	Baseline string `json:"minus,omitempty"`
 	// box, roc … as in a question's drawing; "" = curves
 	Picture string `json:"picture,omitempty"`
-	// drawn in the same picture against the right axis
-	RightAxis *VerificationPlot `json:"right_axis,omitempty" old:"right"`
+	// another statistic, drawn in the same picture against the right axis
+	RightPlot *VerificationPlot `json:"right_axis,omitempty" old:"right"`
 	// how the statistic was aggregated, and what the interval is
 	Note string `json:"note"`
 	// requested curves that are missing, with the reasons
@@ -64,14 +64,16 @@ type Tick struct {
 type Series struct {
 	Name string `json:"name"`
 	// how it was derived, if the name does not say: DIFF(A-B)
-	Derivation string    `json:"derivation,omitempty" old:"made"`
-	Right      bool      `json:"right,omitempty"`  // drawn against an axis of its own, if there is room for one
-	Labels     []string  `json:"labels,omitempty"` // of the points, if X does not say what they are; see LabelAxis
-	X          []float64 `json:"x"`
-	Records    []int     `json:"n,omitempty"` // number of records of each point
-	Y          Values    `json:"y"`
-	Low        Values    `json:"low,omitempty"` // bounds of the confidence interval; of a box plot, the quartiles
-	High       Values    `json:"high,omitempty"`
+	Derivation string `json:"derivation,omitempty" old:"made"`
+	// Right reports whether the curve is drawn against a right axis. Reports ignore it if the plot has a RightPlot, is a
+	// profile over levels, or has no other visible curve.
+	Right   bool      `json:"right,omitempty"`
+	Labels  []string  `json:"labels,omitempty"` // of the points, if X does not say what they are; see LabelAxis
+	X       []float64 `json:"x"`
+	Records []int     `json:"n,omitempty"` // number of records of each point
+	Y       Values    `json:"y"`
+	Low     Values    `json:"low,omitempty"` // bounds of the confidence interval; of a box plot, the quartiles
+	High    Values    `json:"high,omitempty"`
 	// Marks has one value per point of a scorecard: MarkBetter, or −MarkBetter for worse, at 95 % confidence, twice that
 	// at 99 %, 0 = no difference, MarkTooFew = too few records, or no test.
 	Marks []int             `json:"marks,omitempty"`
@@ -126,7 +128,7 @@ func (f *Folder) StoreVerificationPlot(c *VerificationPlot) error {
 	return writeJSON(f.Dir, filepath.Join("plots", FileName(c.Case)+".json"), c)
 }
 
-// ReadVerificationPlots reads the verification plots of a run folder, sorted by case.
+// ReadVerificationPlots reads the verification plots of a run folder, sorted by file name.
 func ReadVerificationPlots(dir string) ([]*VerificationPlot, error) {
 	paths := lists.Files(dir, "plots/*.json")
 	out := make([]*VerificationPlot, len(paths))

@@ -5,7 +5,7 @@
 //	cases.yaml       the questions of the run; --case RUN/cases.yaml sends them again
 //	events.jsonl     the events of the run, one per line; Read takes the samples from it
 //	samples.csv      one row per sample, also as samples.parquet
-//	latency.hlog     HdrHistogram log, one interval per phase and cell
+//	latency.hlog     HdrHistogram log, one interval per phase and cell; of a mix, two per operation and outcome
 //	plans/           text and plan of each query (.txt), and the plan's accesses to stored data (.json)
 //	answers/         each distinct proven answer, named after its digest
 //	histories/       the calls that clients sent to the store and their responses, one per line (.jsonl.gz)
@@ -14,5 +14,6 @@
 //	report.html      the report: one file that works offline
 //
 // Folder.Add stores a time only together with a proof: answer.Compare found that the result equals the reference. The
-// folder removes passwords from everything that it stores.
+// folder removes passwords from what it writes, except from cases.yaml, quarantine.csv and histories/: these have the
+// questions, the unreadable lines and the generated records unchanged.
 package run

@@ -74,10 +74,10 @@ type InjectedFault struct {
 
 // FaultCost has the effects of faults on successful operations, counted from the first fault.
 type FaultCost struct {
-	RateBefore         float64       `json:"rate_before_ops_s"`  // successful operations before the first fault
+	RateBefore         float64       `json:"rate_before_ops_s"`  // successful operations per second before the first fault
 	TimeWithoutSuccess time.Duration `json:"without_service_ns"` // total time without any success
-	// RecoveryTime is the time from the first fault to the end of the first second that begins three consecutive seconds
-	// with at least 95 % of Rate; −1 = the rate did not recover.
+	// RecoveryTime is the time from the first fault to the beginning of the first three consecutive seconds that each have
+	// at least 95 % of RateBefore; −1 = the rate did not recover.
 	RecoveryTime time.Duration `json:"back_ns"`
 }
 

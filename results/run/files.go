@@ -25,11 +25,11 @@ import (
 // maxNameBytes leaves room for a suffix within the 255 bytes that file systems allow.
 const maxNameBytes = 200
 
-// FileName makes a file name, without suffix, from arbitrary names of questions, engines, designs or subsets. Different
-// names give different file names, and none leads out of its folder. The parts are separated by periods. FileName
-// escapes, as in URLs (/ becomes %2F), every character other than letters, digits, spaces and _ - + = , . ~ @, and also
-// periods in all parts but the first. An empty part is written as %, so that no
-// name begins or ends with a period.
+// FileName makes a file name, without suffix, from arbitrary names of questions, engines, designs or subsets. Two lists
+// of equally many parts that differ give different file names, and no name leads out of its folder. Periods separate
+// the parts. FileName escapes, as in URLs (/ becomes %2F), every character other than letters, digits, spaces and
+// _ - + = , . ~ @. It also escapes the periods of all parts but the first, and all periods of a part that begins with
+// one. It writes an empty part as %, so no name begins with a period.
 func FileName(parts ...string) string {
 	escaped := make([]string, len(parts))
 	for i, p := range parts {
@@ -51,8 +51,12 @@ func FileName(parts ...string) string {
 	return name
 }
 
-// writeFile writes a file of a folder atomically, and never outside of the folder.
+// writeFile writes a file of a folder atomically, and never outside of the folder. It writes nothing if dir is "",
+// because the run is then only in memory.
 func writeFile(dir, name string, text []byte) (err error) {
+	if dir == "" {
+		return nil
+	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
@@ -107,12 +111,9 @@ type storedAnswer struct {
 // CasesFile is the name of the file in a run folder that contains the questions.
 const CasesFile = "cases.yaml"
 
-// StoreCases stores the questions as YAML.
+// StoreCases stores the questions as YAML, unchanged, so that another run can read them.
 func (f *Folder) StoreCases(yaml []byte) error {
-	if f.Dir == "" {
-		return nil
-	}
-	return os.WriteFile(filepath.Join(f.Dir, CasesFile), yaml, 0o644)
+	return writeFile(f.Dir, CasesFile, yaml)
 }
 
 // StoreAnswer stores a proven answer as answers/DIGEST.json, once for all cells that returned it. The
@@ -136,7 +137,8 @@ func (f *Folder) StoreAnswer(a *answer.Answer, p answer.Proof) error {
 	return writeJSON(f.Dir, filepath.Join("answers", k.Digest+".json"), k)
 }
 
-// writeHistograms writes latency.hlog, with one interval for each phase of a cell.
+// writeHistograms writes latency.hlog, with one interval for each phase of a cell. For a mix it writes two intervals of
+// each operation and outcome in a phase: the service times and the response times.
 func (f *Folder) writeHistograms() error {
 	byTag := map[string]*measure.Interval{}
 	for _, s := range f.samples {
@@ -175,13 +177,13 @@ func (f *Folder) writeHistograms() error {
 	return errors.Join(err, file.Close())
 }
 
-// intervalOf returns the histogram of a tag, and extends its interval to the time to.
-func intervalOf(byTag map[string]*measure.Interval, tag string, from, to time.Time) *measure.Histogram {
+// intervalOf returns the histogram of a tag. It creates the interval if there is none, and moves its end to end.
+func intervalOf(byTag map[string]*measure.Interval, tag string, start, end time.Time) *measure.Histogram {
 	iv := byTag[tag]
 	if iv == nil {
-		iv = &measure.Interval{Tag: tag, Start: from, Histogram: measure.NewHistogram()}
+		iv = &measure.Interval{Tag: tag, Start: start, Histogram: measure.NewHistogram()}
 		byTag[tag] = iv
 	}
-	iv.End = to
+	iv.End = end
 	return iv.Histogram
 }

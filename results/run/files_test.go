@@ -1,11 +1,14 @@
 package run_test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/results/run"
 )
 
@@ -20,6 +23,8 @@ func TestFileNamesStayInTheirFolder(t *testing.T) {
 		{"a%2Fb"},
 		{"a", "b.c"},
 		{"a.b", "c"},
+		{"a.", "b"},
+		{"a", ".b"},
 		{""},
 		{"", ""},
 		{"."},
@@ -50,5 +55,56 @@ func TestFileNamesStayInTheirFolder(t *testing.T) {
 	}
 	if got := run.FileName("test_3", "duckdb", "wide", "epoch-range"); got != "test_3.duckdb.wide.epoch-range" {
 		t.Errorf("got %s", got)
+	}
+}
+
+// The folder contains no password, even if a query, its plan and a wrong answer contain one.
+func TestPasswordsAreNotStored(t *testing.T) {
+	const url = "postgres://me:MARK@host/db"
+	f, err := run.Create(filepath.Join(t.TempDir(), "r"), run.Run{Args: []string{url}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cell := run.MetCell("x", "d", "q", "f")
+	err = errors.Join(f.StorePlan(cell, "SELECT * FROM x('"+url+"')", "scan of "+url, []run.Access{{Object: url}}),
+		f.AddEvent(run.Event{Kind: run.StepEvent, Text: url}),
+		f.Add(run.Sample{Cell: cell}.Judge(nil, answer.Proof{}, &answer.Diff{Problem: "not " + url})),
+		f.Add(run.Sample{Cell: cell}.Judge(nil, answer.Proof{}, errors.New("cannot open "+url))),
+		f.Close())
+	if err != nil {
+		t.Fatal(err)
+	}
+	hidden := 0
+	err = filepath.WalkDir(f.Dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), "MARK") {
+			t.Errorf("%s contains the password", path)
+		}
+		hidden += strings.Count(string(text), "me:xxxxx@host")
+		return err
+	})
+	if err != nil || hidden < 9 {
+		t.Errorf("the files contain the URL %d times, %v", hidden, err)
+	}
+}
+
+// A run in memory writes no file.
+func TestRunInMemory(t *testing.T) {
+	t.Chdir(t.TempDir())
+	f, err := run.Create("", run.Run{Workload: "met"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cell := run.MetCell("x", "d", "q", "f")
+	a, p := proven(t, 1)
+	err = errors.Join(f.Add(run.Sample{Cell: cell, Phase: run.Warm}.Judge(&run.Measured{Total: 1}, p, nil)),
+		f.Reject("a", 1, "why", "text"), f.StorePlan(cell, "SELECT 1", "SCAN", access()), f.StoreCases([]byte("x")),
+		f.StoreVerificationPlot(&run.VerificationPlot{Case: "q"}), f.StoreAnswer(a, p), f.Close())
+	files, readErr := os.ReadDir(".")
+	if err != nil || readErr != nil || len(files) > 0 || len(f.Samples()) != 1 {
+		t.Errorf("%d files, %d samples, %v, %v", len(files), len(f.Samples()), err, readErr)
 	}
 }

@@ -70,9 +70,9 @@ func (f *Folder) start() (*Folder, error) {
 }
 
 // Resume creates the run folder of a command, or continues the interrupted run of the same command in it. It keeps the
-// samples for which keep returns true, and prints their number. isPart means that the run is only a
-// part: of a study of several data sizes, which may have been interrupted later, or because a time limit ended it.
-// Resume then also continues a finished run.
+// samples for which keep returns true, and prints their number. If isPart is true, Resume also continues a finished
+// run, because more work can follow it: the run is one part of a study, such as one of several data sizes, or a time
+// limit ended it.
 func Resume(dir string, fresh Run, isPart bool, keep func(s *Sample) bool, printLine func(string)) (*Folder, error) {
 	r, all, err := Read(dir)
 	if err != nil || r.Workload != fresh.Workload || !r.Finished.IsZero() && !isPart {
@@ -112,8 +112,8 @@ func Resume(dir string, fresh Run, isPart bool, keep func(s *Sample) bool, print
 // SameCommand compares the arguments of two runs without --out, because the program may have named the folder of one of
 // them, and without --time-limit, because a resumed run may have more time.
 func SameCommand(a, b []string) bool {
-	others := regexp.MustCompile("\x00--(?:out|time-limit)[=\x00][^\x00]*")
-	join := func(args []string) string { return others.ReplaceAllString("\x00"+strings.Join(args, "\x00"), "") }
+	ignored := regexp.MustCompile("\x00--(?:out|time-limit)[=\x00][^\x00]*")
+	join := func(args []string) string { return ignored.ReplaceAllString("\x00"+strings.Join(args, "\x00"), "") }
 	return join(a) == join(b)
 }
 
@@ -174,18 +174,19 @@ func (f *Folder) ExitError(wrong, failed error) error {
 // sample and Save return it, too.
 func (f *Folder) AddEvent(e Event) error { return f.journal.add(&e) }
 
-// Add records a judged repetition. An incorrect one removes the times of all repetitions of its
-// cell, including earlier ones. A cold start without an answer removes only the times of cold
-// starts.
+// Add records a judged repetition. An incorrect one removes the times of all repetitions of its cell, including earlier
+// ones, and its rate events. A cold start without an answer removes only the times of cold starts. Rate events that are
+// written after the incorrect repetition are removed with the next repetition of the cell.
 func (f *Folder) Add(s Sample) error {
 	if s.Verdict == "" {
 		return errNoProof
 	}
-	if s.measured != nil && !f.mayHaveTimes(&s) {
+	isInvalid := s.measured != nil && !f.mayHaveTimes(&s)
+	if isInvalid {
 		s.measured = nil
 	}
 	f.samples = append(f.samples, &s)
-	if err := f.journal.add(&Event{Kind: SampleEvent, Sample: &s}); err != nil || s.Verdict.IsCorrect() {
+	if err := f.journal.add(&Event{Kind: SampleEvent, Sample: &s}); err != nil || s.Verdict.IsCorrect() && !isInvalid {
 		return err
 	}
 	for _, o := range f.samples {
@@ -193,11 +194,13 @@ func (f *Folder) Add(s Sample) error {
 			o.measured = nil
 		}
 	}
-	return f.journal.rewrite(func(e *Event) bool { return e.Kind == RateEvent && e.Cell == s.Cell })
+	isUntimed := !f.mayHaveTimes(&Sample{Cell: s.Cell}) // rate events count as warm
+	return f.journal.rewrite(func(e *Event) bool { return isUntimed && e.Kind == RateEvent && e.Cell == s.Cell })
 }
 
 // mayHaveTimes reports whether a repetition may have times: its cell has no incorrect repetition,
-// and its archive is complete.
+// and its archive is complete. An archive without a design, as in a mix, is not checked, because mixes do not set
+// Complete.
 func (f *Folder) mayHaveTimes(s *Sample) bool {
 	return !slices.ContainsFunc(f.samples, func(o *Sample) bool { return o.invalidates(s) }) &&
 		!slices.ContainsFunc(f.Run.Archives, func(a Archive) bool {
@@ -210,23 +213,21 @@ func (f *Folder) Samples() []Sample {
 	return lists.Map(f.samples, func(s *Sample) Sample { return *s })
 }
 
-// Reject writes a quarantined line to quarantine.csv.
+// Reject writes a quarantined line to quarantine.csv as it is, because its text is data.
 func (f *Folder) Reject(file string, line uint32, reason, text string) error {
+	if f.Dir == "" {
+		return nil
+	}
+	rows := [][]string{{file, strconv.Itoa(int(line)), reason, text}}
 	if f.quarantineCSV == nil {
 		var err error
 		if f.quarantineFile, err = os.Create(filepath.Join(f.Dir, "quarantine.csv")); err != nil {
 			return err
 		}
 		f.quarantineCSV = csv.NewWriter(f.quarantineFile)
-		if err := f.quarantineCSV.Write([]string{"file", "line", "reason", "text"}); err != nil {
-			return err
-		}
+		rows = slices.Insert(rows, 0, []string{"file", "line", "reason", "text"})
 	}
-	if err := f.quarantineCSV.Write([]string{file, strconv.Itoa(int(line)), reason, text}); err != nil {
-		return err
-	}
-	f.quarantineCSV.Flush()
-	return f.quarantineCSV.Error()
+	return f.quarantineCSV.WriteAll(rows)
 }
 
 // Close writes samples.parquet, latency.hlog and run.json. If it fails, everything written earlier

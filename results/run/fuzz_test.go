@@ -15,8 +15,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// FuzzRead: whatever stands in one of a folder's files, reading the folder ends
-// in what another reading finds again, or in an error with a place.
+// FuzzRead: whatever a file of a folder contains, two reads return the same, and each error names the file.
 func FuzzRead(f *testing.F) {
 	dir := f.TempDir()
 	files := written(f, dir)
@@ -29,12 +28,12 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, which byte, text []byte) {
 		path := filepath.Join(dir, files[int(which)%len(files)])
-		whole, err := os.ReadFile(path)
+		original, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer func() {
-			if err := os.WriteFile(path, whole, 0o644); err != nil {
+			if err := os.WriteFile(path, original, 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}()
@@ -44,15 +43,15 @@ func FuzzRead(f *testing.F) {
 		one, err := everything(dir)
 		two, again := everything(dir)
 		if (err == nil) != (again == nil) || !bytes.Equal(one, two) {
-			t.Errorf("two readings differ: %v, %v", err, again)
+			t.Errorf("two reads differ: %v, %v", err, again)
 		}
 		if _, ok := errors.AsType[*fault.Error](err); err != nil && !ok {
-			t.Errorf("%T without a place: %v", err, err)
+			t.Errorf("%T does not name the file: %v", err, err)
 		}
 	})
 }
 
-// written writes a run folder and returns the files that are read again.
+// written writes a run folder and returns the names of the files that everything reads.
 func written(f *testing.F, dir string) (names []string) {
 	w, err := run.Create(dir, run.Run{ID: "r", Workload: "met", Started: time.Unix(1e9, 0).UTC(), Reps: 3})
 	cell := run.MetCell("duckdb", "wide", "test_1", "sql")
@@ -79,7 +78,7 @@ func written(f *testing.F, dir string) (names []string) {
 	return names
 }
 
-// everything is what a run folder holds, as JSON.
+// everything reads a run folder and returns its content as JSON.
 func everything(dir string) ([]byte, error) {
 	r, samples, e1 := run.Read(dir)
 	plans, e2 := run.ReadPlans(dir)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestUnwrittenEvent: an event that is not written fails the next sample, Save and
-// Close, also where its caller drops the error and later writes would succeed.
+// TestUnwrittenEvent: after an event that could not be written, the next event, Save and Close return the error, even
+// if the caller ignored it and later writes would succeed.
 func TestUnwrittenEvent(t *testing.T) {
 	for name, lose := range map[string]func(f *Folder){
 		"warning": func(f *Folder) { f.Warn("lost") },
@@ -26,9 +26,9 @@ func TestUnwrittenEvent(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f.journal.mu.Lock() // the clock of its beats
+			f.journal.mu.Lock() // the goroutine of the heartbeats also uses the file
 			file := f.journal.file
-			if f.journal.file, err = os.Open(filepath.Join(dir, eventsFile)); err != nil { // to read alone
+			if f.journal.file, err = os.Open(filepath.Join(dir, eventsFile)); err != nil { // read-only, so that a write fails
 				t.Fatal(err)
 			}
 			defer f.journal.file.Close()

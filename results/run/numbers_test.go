@@ -41,8 +41,8 @@ func TestAccountOfOwnFiles(t *testing.T) {
 				Sources: []run.OwnFile{{File: "a.csv", Rows: 1, Lines: 2, SHA256: "abc"}, {File: "b.parquet", Rows: 1500, SHA256: "def"}},
 				Notes:   []string{"column note was skipped"},
 			},
-			{Name: "stock", Files: []string{"c.csv"}, Problem: "c.csv has no header"},
-			{Name: "empty", Files: []string{"d.csv"}, Columns: []string{"id (bigint)"}},
+			{Name: "stock", Files: []string{"c1.csv", "c2.csv"}, Problem: "c2.csv has no header"},
+			{Name: "empty", Files: []string{"d.csv"}, Sources: []run.OwnFile{{File: "d.csv"}}, Columns: []string{"id (bigint)"}},
 		},
 		SkippedFiles: []run.SkippedFile{{File: "notes.txt", Reason: "no table format"}},
 	}
@@ -51,8 +51,11 @@ func TestAccountOfOwnFiles(t *testing.T) {
 		"  a.csv: 1 row, 2 lines, SHA-256 abc",
 		"  b.parquet: 1,500 rows",
 		"  column note was skipped",
-		"table stock was skipped: c.csv has no header",
+		"table stock was skipped: c2.csv has no header",
+		"  c1.csv",
+		"  c2.csv",
 		"table empty: 1 file, 0 rows: id (bigint)",
+		"  d.csv: 0 rows",
 		"skipped: notes.txt: no table format",
 	}
 	if got := o.Accounting(); !slices.Equal(got, want) {
@@ -281,23 +284,25 @@ func TestConcurrentClients(t *testing.T) {
 	}
 }
 
-// Only an incomplete archive of the sample's own engine and design takes its times.
+// An incomplete archive removes the times of a sample only if it has the engine and the design of the sample.
 func TestIncompleteArchives(t *testing.T) {
+	cell := run.MetCell("x", "d", "q", "f")
 	for name, c := range map[string]struct {
 		archive run.Archive
+		cell    run.Cell
 		timed   bool
 	}{
-		"incomplete":        {run.Archive{Engine: "x", Design: "d"}, false},
-		"complete":          {run.Archive{Engine: "x", Design: "d", Complete: true}, true},
-		"of another engine": {run.Archive{Engine: "y", Design: "d"}, true},
-		"of another design": {run.Archive{Engine: "x", Design: "e"}, true},
-		"without a design":  {run.Archive{Engine: "x"}, true},
+		"incomplete":        {run.Archive{Engine: "x", Design: "d"}, cell, false},
+		"complete":          {run.Archive{Engine: "x", Design: "d", Complete: true}, cell, true},
+		"of another engine": {run.Archive{Engine: "y", Design: "d"}, cell, true},
+		"of another design": {run.Archive{Engine: "x", Design: "e"}, cell, true},
+		"without a design":  {run.Archive{Engine: "x"}, run.OwnCell("x", "q"), true},
 	} {
 		f, err := run.Create(filepath.Join(t.TempDir(), "r"), run.Run{Archives: []run.Archive{c.archive}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := run.Sample{Cell: run.MetCell("x", "d", "q", "f"), Phase: run.Warm}.Judge(&run.Measured{Total: 5}, proof(t, 1), nil)
+		s := run.Sample{Cell: c.cell, Phase: run.Warm}.Judge(&run.Measured{Total: 5}, proof(t, 1), nil)
 		if err := errors.Join(f.Add(s), f.Close()); err != nil {
 			t.Fatal(err)
 		}

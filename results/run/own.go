@@ -37,11 +37,11 @@ type OwnTable struct {
 }
 
 // Values of OwnQuestion.ComparedWith that name no engine. An engine's answer is compared with DuckDB's answer over the
-// files (OverFiles). DuckDB's own answer is compared with another engine's; if no other engine gave the same answer, it
-// is Unconfirmed.
+// files (OverFiles). DuckDB's own answer is compared with that of an engine with other code, such as SQLite; if no such
+// engine gave the same answer, it is Unconfirmed.
 const (
 	OverFiles   = "DuckDB over the files"
-	Unconfirmed = "no engine of other code"
+	Unconfirmed = "no engine of other code" // no engine other than DuckDB confirmed its answer
 )
 
 // OwnFile is a file of a table.
@@ -85,12 +85,13 @@ type OwnQuestion struct {
 // OwnCell is the cell of a user's question on an engine.
 func OwnCell(engine, question string) Cell { return NewCell(OwnWorkload, engine, "query", question) }
 
-// Accounting returns lines that account for every file: each table with its files, rows and typed
-// columns, then the skipped files.
+// Accounting returns lines that account for every file: each table with its files, rows and typed columns or with the
+// reason why it was skipped, then the files of no table.
 func (o *Own) Accounting() (out []string) {
+	indented := func(text string) string { return "  " + text }
 	for _, t := range o.Tables {
 		if t.Problem != "" {
-			out = append(out, "table "+t.Name+" was skipped: "+t.Problem)
+			out = append(append(out, "table "+t.Name+" was skipped: "+t.Problem), lists.Map(t.Files, indented)...)
 			continue
 		}
 		files, rows := CountOf(len(t.Files), "file"), CountOf(int(t.Rows), "row")
@@ -102,7 +103,7 @@ func (o *Own) Accounting() (out []string) {
 			}
 			out = append(out, "  "+f.File+": "+words)
 		}
-		out = append(out, lists.Map(t.Notes, func(note string) string { return "  " + note })...)
+		out = append(out, lists.Map(t.Notes, indented)...)
 	}
 	return append(out, lists.Map(o.SkippedFiles, func(f SkippedFile) string { return "skipped: " + f.File + ": " + f.Reason })...)
 }

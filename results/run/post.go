@@ -6,10 +6,10 @@ import (
 	"github.com/barograph/barograph/results/measure"
 )
 
-// PostWorkload is the Workload of a run that posts SHEF values.
+// PostWorkload is the Workload of a run that posts SHEF values, with the tests of NOAA's 2006 report.
 const PostWorkload = "post"
 
-// PostCell is the cell of a test of the 2006 report, under a design, by a method. moreAxes are alternating names and
+// PostCell is the cell of a test of NOAA's 2006 report, under a design, by a method. moreAxes are alternating names and
 // values: posters, together (messages per transaction) and, for the live feed, the day.
 func PostCell(engine, test, scenario, design, method string, moreAxes ...any) Cell {
 	axes := []any{"test", test, "scenario", scenario, "design", design, "method", method}
@@ -43,8 +43,9 @@ type Posting struct {
 	// growth of the write-ahead log during the posting, including writes of other clients
 	LogBytes int64 `json:"log_bytes"`
 
-	// live feed only: products whose posting started more than one minute late, on the feed's clock; of the service,
-	// products that were committed more than one minute after the service noticed their file at the latest
+	// Live feed only: products that were more than one minute late on the feed's clock. The methods of the study count
+	// from when a product was due to the start of its posting. The service counts to the commit, from the last moment at
+	// which it can have noticed the file.
 	Late       int64 `json:"late,omitempty"`
 	Maintained bool  `json:"maintained,omitempty" old:"upkeep"` // the database was maintained after the posting
 }
@@ -56,7 +57,7 @@ type PostTimes struct {
 	Times measure.EncodedHistogram `json:"times,omitempty" table:"-"`
 }
 
-// Rate is values per second of posting, without parsing, as in the 2006 report.
+// Rate is values per second of posting, without parsing, as in NOAA's 2006 report.
 func (p *Posting) Rate() float64 {
 	if p.Post.Total <= 0 {
 		return 0

@@ -14,16 +14,15 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// TestNoTimeWithoutProof: a repetition that is not right takes the times of its
-// whole cell, before it and after it, and of no other cell; nothing of them is
-// left in any file.
+// TestNoTimeWithoutProof: an incorrect repetition removes the times of its complete cell, earlier and later ones, and
+// of no other cell, from every file. Rate events count as warm.
 func TestNoTimeWithoutProof(t *testing.T) {
 	differs := &answer.Diff{Problem: "a row is missing"}
 	const took = 123456789 * time.Nanosecond
 	for name, c := range map[string]struct {
 		phase      run.Phase
 		err        error
-		warm, cold bool // are left
+		warm, cold bool // which times remain
 	}{
 		"a wrong answer":      {run.Warm, differs, false, false},
 		"a wrong cold answer": {run.Cold, differs, false, false},
@@ -35,7 +34,7 @@ func TestNoTimeWithoutProof(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := f.Add(run.Sample{Verdict: "", Rows: 1}); err == nil {
-			t.Error("a sample that nobody judged was taken")
+			t.Error("Add accepts a sample without a verdict")
 		}
 		m := run.Measured{FirstRow: took, Total: took, ServerTime: took, CPU: took, Derive: took}
 		if s := (run.Sample{}).Judge(&m, answer.Proof{}, nil); s.Verdict != run.Failed || s.Measured() != nil {
@@ -47,15 +46,17 @@ func TestNoTimeWithoutProof(t *testing.T) {
 		right := func(name string) error {
 			return errors.Join(add(name, run.Warm, proof(t, 1), nil), add(name, run.Cold, proof(t, 1), nil))
 		}
-		rate := f.AddEvent(run.Event{Kind: run.RateEvent, Cell: run.MetCell("x", "d", "bad", "f"), Done: int64(took)})
-		if err := errors.Join(rate, right("bad"), right("good"), add("bad", c.phase, answer.Proof{}, c.err), right("bad"), f.Close()); err != nil {
+		rate := func() error {
+			return f.AddEvent(run.Event{Kind: run.RateEvent, Cell: run.MetCell("x", "d", "bad", "f"), Done: int64(took)})
+		}
+		if err := errors.Join(rate(), right("bad"), right("good"), add("bad", c.phase, answer.Proof{}, c.err), rate(), right("bad"), f.Close()); err != nil {
 			t.Fatal(err)
 		}
 		_, samples, err := run.Read(f.Dir)
 		if err != nil || len(samples) != 7 {
 			t.Fatalf("%s: %d samples, %v", name, len(samples), err)
 		}
-		left := 2 // of the good cell
+		left, rates := 2, map[bool]int{true: 2}[c.warm] // left: times of the good cell
 		for i, s := range samples {
 			want := s.Cell.Value("case") == "good" || i != 4 && (s.Phase == run.Warm && c.warm || s.Phase == run.Cold && c.cold)
 			if got := s.Measured() != nil; got != want {
@@ -65,16 +66,16 @@ func TestNoTimeWithoutProof(t *testing.T) {
 				left++
 			}
 		}
-		for _, file := range []string{"samples.csv", "events.jsonl"} {
+		for file, want := range map[string]int{"samples.csv": 5 * left, "events.jsonl": 5*left + rates} {
 			text, err := os.ReadFile(filepath.Join(f.Dir, file))
-			if n := strings.Count(string(text), strconv.Itoa(int(took))); err != nil || n != 5*left {
-				t.Errorf("%s: %s holds the time %d times, want %d; %v", name, file, n, 5*left, err)
+			if n := strings.Count(string(text), strconv.Itoa(int(took))); err != nil || n != want {
+				t.Errorf("%s: %s contains the time %d times, want %d; %v", name, file, n, want, err)
 			}
 		}
 	}
 }
 
-// TestWhatDoesNotCompile: no time is made by hand.
+// TestWhatDoesNotCompile: other packages cannot set a time.
 func TestWhatDoesNotCompile(t *testing.T) {
 	const file = "testdata/unproven/unproven.go"
 	text, err := os.ReadFile(file)

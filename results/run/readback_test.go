@@ -9,8 +9,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// A time that another program wrote is taken only with the verdict equal and a proof.
-func TestReadBackTakesOnlyProvenTimes(t *testing.T) {
+// A time that another program wrote is accepted only with the verdict equal and a proof.
+func TestReadAcceptsOnlyProvenTimes(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{"verdict":"equal","proof":"every value","measured":{"total_ns":5}}`: true,
 		`{"verdict":"equal","measured":{"total_ns":5}}`:                       false,
@@ -28,7 +28,7 @@ func TestReadBackTakesOnlyProvenTimes(t *testing.T) {
 	}
 }
 
-// A new verdict that is not correct takes the proof and the time of the earlier one from a sample.
+// A new verdict that is not correct removes the proof and the time of the earlier one from a sample.
 func TestJudgeAgain(t *testing.T) {
 	d := record.Digest{Hi: 1, Records: 1}
 	p, err := answer.CompareRecords(d, d)

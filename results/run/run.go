@@ -31,7 +31,7 @@ type Run struct {
 
 	Reps        int `json:"repetitions"`                   // timed warm repetitions of each cell
 	PlannedReps int `json:"repetitions_planned,omitempty"` // requested repetitions; 0 = not recorded
-	// preceding repetitions, which are not in the results
+	// repetitions of each cell before the timed ones; they are not in the results
 	Warmups int `json:"warmups"`
 	// how cold starts were made; empty = none was measured
 	ColdMethod string   `json:"cold_method,omitempty" old:"cold_how"`

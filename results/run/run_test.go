@@ -104,10 +104,10 @@ func TestFolderRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r, _, err := run.Read(dir); err != nil || !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "is incomplete") }) {
-		t.Errorf("of events that are cut nothing is said: %+v, %v", r, err)
+		t.Errorf("incomplete events give no warning: %+v, %v", r, err)
 	}
 	if _, err := run.Create(dir, run.Run{}); err == nil {
-		t.Error("a folder that holds a run is taken for another")
+		t.Error("Create accepts a folder that contains a run")
 	}
 }
 
@@ -158,8 +158,8 @@ func check(t *testing.T, dir string) {
 	}
 }
 
-// A run is read while it is written and after a kill, up to its last whole line,
-// and it is known how it stands; a damaged line is named.
+// A run can be read while it is written and after a kill, up to its last complete line, and its state is known. An
+// error names a damaged line.
 func TestUnfinishedRuns(t *testing.T) {
 	if _, _, err := run.Read(t.TempDir()); err == nil || !strings.Contains(err.Error(), "run folder") {
 		t.Errorf("an empty folder: %v", err)
@@ -186,12 +186,12 @@ func TestUnfinishedRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for cut := range []int{1, 20} {
+	for _, cut := range []int{1, 20} { // length of the incomplete last line
 		if err := os.WriteFile(path, append(slices.Clone(text), text[:cut]...), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if _, samples, err := run.Read(f.Dir); err != nil || len(samples) != 1 || samples[0].Measured().Total != 1 {
-			t.Errorf("cut: %d samples, %v", len(samples), err)
+			t.Errorf("after a line of %d bytes: %d samples, %v", cut, len(samples), err)
 		}
 	}
 	if err := os.WriteFile(path, append(slices.Clone(text), "{}}\n"...), 0o644); err != nil {
@@ -212,7 +212,7 @@ func TestUnfinishedRuns(t *testing.T) {
 	}
 }
 
-// A folder that is none, or of a version before events.jsonl, is refused by name.
+// The error names a folder that is no run folder, or that is from a version before events.jsonl.
 func TestNoRunFolder(t *testing.T) {
 	dir := t.TempDir()
 	if _, _, err := run.Read(dir); err == nil || !strings.Contains(err.Error(), "run.json") {

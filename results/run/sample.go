@@ -74,7 +74,8 @@ type ProblemCount struct {
 }
 
 // Judge sets the verdict of a sample. It stores the measurement m, which may be nil, only if p
-// proves the answer. err is the error of the comparison, an *answer.Diff, or of the query.
+// proves the answer. err is the error of the query or of the comparison. An *answer.Diff means that the answer is
+// wrong; any other error means that there is no answer.
 func (s Sample) Judge(m *Measured, p answer.Proof, err error) Sample {
 	if err == nil && !p.Valid() {
 		err = errNoProof
@@ -82,7 +83,7 @@ func (s Sample) Judge(m *Measured, p answer.Proof, err error) Sample {
 	s.measured, s.Proof = nil, ""
 	switch d, wrong := errors.AsType[*answer.Diff](err); {
 	case wrong:
-		s.Verdict, s.Problem, s.Rows = Wrong, err.Error(), d.GotRows
+		s.Verdict, s.Problem, s.Rows = Wrong, fault.Redact(err.Error()), d.GotRows
 	case err != nil:
 		s.Verdict, s.Problem = Failed, fault.Redact(err.Error())
 	default:
