@@ -51,9 +51,9 @@ func FileName(parts ...string) string {
 	return name
 }
 
-// writeFile writes a file of a folder atomically, and never outside of the folder. It writes nothing if dir is "",
+// WriteFile writes a file of a run folder atomically, and never outside of the folder. It writes nothing if dir is "",
 // because the run is then only in memory.
-func writeFile(dir, name string, text []byte) (err error) {
+func WriteFile(dir, name string, text []byte) (err error) {
 	if dir == "" {
 		return nil
 	}
@@ -65,6 +65,7 @@ func writeFile(dir, name string, text []byte) (err error) {
 	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
+	_ = root.Remove(name + ".new") // a FIFO would wait for a reader; usually there is no such file
 	if err := root.WriteFile(name+".new", text, 0o644); err != nil {
 		return err
 	}
@@ -77,7 +78,7 @@ func writeJSON(dir, name string, v any) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(dir, name, append(jsonString.ReplaceAllFunc(text, redact), '\n'))
+	return WriteFile(dir, name, append(jsonString.ReplaceAllFunc(text, redact), '\n'))
 }
 
 var jsonString = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
@@ -113,7 +114,7 @@ const CasesFile = "cases.yaml"
 
 // StoreCases stores the questions as YAML, unchanged, so that another run can read them.
 func (f *Folder) StoreCases(yaml []byte) error {
-	return writeFile(f.Dir, CasesFile, yaml)
+	return WriteFile(f.Dir, CasesFile, yaml)
 }
 
 // StoreAnswer stores a proven answer as answers/DIGEST.json, once for all cells that returned it. The
