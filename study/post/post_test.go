@@ -429,18 +429,36 @@ func noisy(t *testing.T, s *posts.Store) *post.Programme {
 	return p
 }
 
-// TestNoiseCounts: an interrupted part of the noise does not count.
+// TestNoiseCounts: an interrupted part of the noise does not count, and the warning has a singular.
 func TestNoiseCounts(t *testing.T) {
 	s := *openStore(t, posts.Single)
 	s.Read = func(ctx context.Context, _ record.ID, _, _ int64) (int64, error) {
 		<-ctx.Done()
 		return 0, ctx.Err()
 	}
+	vacuums, counted := 0, make(chan struct{}) // counted: the noise has counted the first vacuum
+	s.Maintain = func(ctx context.Context, kind posts.Maintenance) error {
+		if kind != posts.Vacuum {
+			return nil
+		}
+		if vacuums++; vacuums == 1 {
+			return nil
+		}
+		close(counted)
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	poster := s.Poster
+	s.Poster = func(ctx context.Context, m posts.Method) (posts.Poster, error) {
+		<-counted
+		return poster(ctx, m)
+	}
 	p := noisy(t, &s)
 	if err := p.Run(t.Context(), post.Noise); err != nil {
 		t.Fatal(err)
 	}
-	if w := fmt.Sprint(p.Folder.Run.Warnings); !strings.Contains(w, "a reader read 0 times") {
+	w := fmt.Sprint(p.Folder.Run.Warnings)
+	if !strings.Contains(w, "maintenance ran 1 time,") || !strings.Contains(w, "a reader read 0 times") {
 		t.Error(w)
 	}
 }

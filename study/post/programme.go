@@ -327,9 +327,10 @@ func (p *Programme) noise(ctx context.Context) error {
 		err = noiseErr
 	}
 	if err == nil {
-		p.Folder.Warn(fmt.Sprintf("noise during %s, %s: maintenance ran %d times, a dump %d times, "+
-			"a second poster posted the source %d times, and a reader read %d times",
-			p.Design, p.Method, maintenance.Load(), dumps.Load(), posted.Load(), reads.Load()))
+		plural := func(n *atomic.Int64) string { return english.Plural(int(n.Load()), "time", "") }
+		p.Folder.Warn(fmt.Sprintf("noise during %s, %s: maintenance ran %s, a dump %s, "+
+			"a second poster posted the source %s, and a reader read %s",
+			p.Design, p.Method, plural(&maintenance), plural(&dumps), plural(&posted), plural(&reads)))
 	}
 	return err
 }
