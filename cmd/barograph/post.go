@@ -42,7 +42,8 @@ with a reference that no database computed, and prints no figures where they dif
   bloat   reposts without maintenance, then after it
 
 --report2006 TIME runs quiet, noise, queue, live (six days) and delete by row-2006 and service (or --method) on as many
-products as fit the time, at most 55,338, and prints the report's figures next to them.
+products as fit the time, at most 55,338, and prints the report's figures next to them. --messages N replaces this number, so
+that a second run posts the same products as the first.
 
 Post uses tables of its own, in schema barograph_post (PostgreSQL) or database post (MariaDB). Their names end in _test. Each
 test empties them first. To store products for good, run "barograph shef post --schema barograph".`,
@@ -115,9 +116,9 @@ func checkFeed(c *cobra.Command, files []string) error {
 // days2006 is how many days the live feed of --report2006 has.
 const days2006 = 6
 
-// report2006 runs the tests of the report at a size that fits a time.
+// report2006 runs the tests of the report at the size of --messages, or at a size that fits a time.
 func (e *env) report2006(c *cobra.Command, p *post.Posting, limit time.Duration, feed *feedFlags, out string, args []string) error {
-	for _, name := range []string{"test", "messages", "per-day", "live-days", "speed-up"} {
+	for _, name := range []string{"test", "per-day", "live-days", "speed-up"} {
 		if c.Flags().Changed(name) {
 			return fault.Misuse("--"+name, "cannot be combined with --report2006, which chooses it", "omit one of the two")
 		}
@@ -131,7 +132,7 @@ func (e *env) report2006(c *cobra.Command, p *post.Posting, limit time.Duration,
 		return f.source()
 	}
 	p.Progress = e.info
-	if err := p.Report2006(c.Context(), limit, makeSource); err != nil {
+	if err := p.Report2006(c.Context(), limit, feed.feed.Messages, makeSource); err != nil {
 		return err
 	}
 	return e.runPost(c.Context(), p, feed.feed.Seed, out)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/barograph/barograph/results/run"
 )
 
 // TestPost posts a small synthetic feed, and reads the report again.
@@ -181,6 +183,14 @@ func TestPostReport2006(t *testing.T) {
 			t.Fatalf("%q does not follow in\n%s", want, stdout)
 		}
 		at += i
+	}
+	for range 2 { // --messages replaces the pilot, so both runs post the same products
+		out := filepath.Join(t.TempDir(), "run")
+		status, _, stderr := barograph(t, "post", "--engine", url, "--design", "single", "--method", "multi-row", "--report2006", "1ms", "--messages", "7", "--out", out)
+		r, samples, err := run.Read(out)
+		if status != 0 || strings.Contains(stderr, "a pilot") || err != nil || r.Data.Decoded.Products != 7 || len(samples) == 0 {
+			t.Errorf("status %d, %v, %+v, %d samples\n%s", status, err, r.Data.Decoded, len(samples), stderr)
+		}
 	}
 	for _, args := range [][]string{{"--report2006", "1m", "--test", "quiet"}, {"--report2006", "-1m"}, {"--report2006", "1m", dir}, {"--report2006", "1m", "--speed-up", "100"}, {"--report2006", "1m", "--now", "2024-07-03"}, {"--report2006", "0s", dir}} {
 		if status, _, stderr := barograph(t, append([]string{"post", "--engine", url}, args...)...); status != 2 || !strings.HasPrefix(stderr, "barograph: "+args[len(args)-2]) && !strings.HasPrefix(stderr, "barograph: --report2006") {

@@ -34,7 +34,7 @@ func TestParameters(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"wide_index": "brin", "synchronous_commit": "on", "max_wal_size": "4GB", "cluster_name": "barograph lab, profile tuned",
+		"wide_index": "brin", "synchronous_commit": "on", "max_wal_size": "4GB", "autovacuum": "on", "cluster_name": "barograph lab, profile tuned",
 	} {
 		if got := about.Settings[name]; got != want {
 			t.Errorf("about: %s is %q, want %q", name, got, want)

@@ -194,7 +194,7 @@ func unreachable(err error) error {
 // performanceSettings lists the settings that determine speed. About reports them even if they are unchanged.
 const performanceSettings = `'shared_buffers', 'effective_cache_size', 'work_mem', 'maintenance_work_mem', 'max_wal_size', 'jit', 'fsync',
 	'synchronous_commit', 'full_page_writes', 'random_page_cost', 'max_parallel_workers_per_gather', 'server_encoding',
-	'default_toast_compression'`
+	'default_toast_compression', 'autovacuum'`
 
 func (db *database) about(ctx context.Context) (engine.About, error) {
 	a := engine.About{Product: "PostgreSQL", Settings: map[string]string{

@@ -429,18 +429,36 @@ func noisy(t *testing.T, s *posts.Store) *post.Programme {
 	return p
 }
 
-// TestNoiseCounts: an interrupted part of the noise does not count.
+// TestNoiseCounts: an interrupted part of the noise does not count, and the warning has a singular.
 func TestNoiseCounts(t *testing.T) {
 	s := *openStore(t, posts.Single)
 	s.Read = func(ctx context.Context, _ record.ID, _, _ int64) (int64, error) {
 		<-ctx.Done()
 		return 0, ctx.Err()
 	}
+	vacuums, counted := 0, make(chan struct{}) // counted: the noise has counted the first vacuum
+	s.Maintain = func(ctx context.Context, kind posts.Maintenance) error {
+		if kind != posts.Vacuum {
+			return nil
+		}
+		if vacuums++; vacuums == 1 {
+			return nil
+		}
+		close(counted)
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	poster := s.Poster
+	s.Poster = func(ctx context.Context, m posts.Method) (posts.Poster, error) {
+		<-counted
+		return poster(ctx, m)
+	}
 	p := noisy(t, &s)
 	if err := p.Run(t.Context(), post.Noise); err != nil {
 		t.Fatal(err)
 	}
-	if w := fmt.Sprint(p.Folder.Run.Warnings); !strings.Contains(w, "a reader read 0 times") {
+	w := fmt.Sprint(p.Folder.Run.Warnings)
+	if !strings.Contains(w, "maintenance ran 1 time,") || !strings.Contains(w, "a reader read 0 times") {
 		t.Error(w)
 	}
 }
@@ -591,11 +609,30 @@ func TestServicePolicies(t *testing.T) {
 	}
 }
 
-// TestDeleteOfNothing: if no observation is of a day before the middle of their times, the test delete deletes nothing,
-// and the run warns. The observations may be of two days.
+// TestDeleteOlderHalf: the test delete removes the values before the start of the day that divides the values into two
+// halves most evenly, also if a forecast extends the range of their times.
+func TestDeleteOlderHalf(t *testing.T) {
+	for _, d := range posts.Designs() {
+		source := files(t, ".A AAA 20060308 Z DH06/HG 1\n.A AAA 20060309 Z DH06/HG 2\n.A AAA 20060310 Z DH06/HG 3\n"+
+			".A AAA 20060311 Z DH06/HG 4\n.A AAA 20060410 Z DH06/HGIFF 5\n")
+		p := post.Programme{
+			Store: openStore(t, d), Design: d, Policy: posts.Overwrite, Source: source, References: references(t, source),
+			Folder: folder(t), Progress: func(string) {}, Options: post.Options{Method: posts.MultiRow},
+		}
+		if err := errors.Join(p.Admit(t.Context(), false), p.Run(t.Context(), post.Delete)); err != nil {
+			t.Fatal(err)
+		}
+		s := p.Folder.Samples()[0]
+		if got := s.Cell.Value("scenario"); got != "older than 2006-03-10" || s.Measured() == nil || s.Measured().RowsUpdated != 2 {
+			t.Errorf("%s: %s, %+v, %q", d, got, s.Measured(), p.Folder.Run.Warnings)
+		}
+	}
+}
+
+// TestDeleteOfNothing: if all observations are of one day, the test delete deletes nothing, and the run warns.
 func TestDeleteOfNothing(t *testing.T) {
 	for _, d := range posts.Designs() {
-		source := files(t, ".A AAA 20060310 Z DH06/HG 1/DH12/HG 2\n.A AAA 20060311 Z DH02/HG 3\n")
+		source := files(t, ".A AAA 20060310 Z DH06/HG 1/DH12/HG 2\n.A AAA 20060310 Z DH18/HG 3\n")
 		p := post.Programme{
 			Store: openStore(t, d), Design: d, Policy: posts.Overwrite, Source: source, References: references(t, source),
 			Folder: folder(t), Progress: func(string) {}, Options: post.Options{Method: posts.MultiRow},

@@ -10,6 +10,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/river"
@@ -103,11 +104,8 @@ func checkNames[T ~string](flag string, names []string, all []T) error {
 	return nil
 }
 
-func stringsOf[T ~string](all []T) (out []string) {
-	for _, x := range all {
-		out = append(out, string(x))
-	}
-	return out
+func stringsOf[T ~string](all []T) []string {
+	return lists.Map(all, func(x T) string { return string(x) })
 }
 
 // hasFiles reports whether the source consists of files. Otherwise it is a synthetic feed.

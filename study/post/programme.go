@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -326,9 +327,10 @@ func (p *Programme) noise(ctx context.Context) error {
 		err = noiseErr
 	}
 	if err == nil {
-		p.Folder.Warn(fmt.Sprintf("noise during %s, %s: maintenance ran %d times, a dump %d times, "+
-			"a second poster posted the source %d times, and a reader read %d times",
-			p.Design, p.Method, maintenance.Load(), dumps.Load(), posted.Load(), reads.Load()))
+		plural := func(n *atomic.Int64) string { return english.Plural(int(n.Load()), "time", "") }
+		p.Folder.Warn(fmt.Sprintf("noise during %s, %s: maintenance ran %s, a dump %s, "+
+			"a second poster posted the source %s, and a reader read %s",
+			p.Design, p.Method, plural(&maintenance), plural(&dumps), plural(&posted), plural(&reads)))
 	}
 	return err
 }
@@ -340,7 +342,7 @@ func (p *Programme) readStation(ctx context.Context, stations []record.ID, rando
 	return err
 }
 
-// measureDelete posts the source and measures the deletion of the older half of its time range.
+// measureDelete posts the source and measures the deletion of the older half of the values.
 func (p *Programme) measureDelete(ctx context.Context) error {
 	t, err := Run(ctx, p.Store, p.Source, p.Options)
 	if err != nil {
@@ -350,16 +352,13 @@ func (p *Programme) measureDelete(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	first, last := int64(farFuture), int64(-farFuture)
-	for v, err := range p.Store.Values(ctx) {
-		if err != nil {
-			return err
-		}
-		first, last = min(first, v.Time), max(last, v.Time)
+	middle, err := middleDay(p.Store.Values(ctx))
+	if err != nil {
+		return err
 	}
 	p.Progress(fmt.Sprintf("delete, %s", p.Design))
-	middle := (first + (last-first)/2) / 86400 * 86400
-	out, figures := p.startCell(string(Delete), "older than "+time.Unix(middle, 0).UTC().Format(time.DateOnly))
+	date := time.Unix(middle, 0).UTC().Format(time.DateOnly)
+	out, figures := p.startCell(string(Delete), "older than "+date)
 	began := time.Now()
 	rows, err := p.Store.Delete(ctx, middle)
 	if err != nil {
@@ -369,7 +368,7 @@ func (p *Programme) measureDelete(ctx context.Context) error {
 	figures.RowsUpdated = rows // the report says that these are the deleted rows
 	if rows == 0 {
 		p.Folder.Warn(fmt.Sprintf("delete, %s, %s: no row is older than %s, the day in the middle of the observations, "+
-			"so nothing was deleted", p.Design, p.Method, time.Unix(middle, 0).UTC().Format(time.DateOnly)))
+			"so nothing was deleted", p.Design, p.Method, date))
 	}
 	if err := p.addSizes(ctx, figures.Posting); err != nil {
 		return err
@@ -382,6 +381,25 @@ func (p *Programme) measureDelete(ctx context.Context) error {
 		return fmt.Errorf("the delete reports %d rows, but the tables have %d fewer", rows, before-after)
 	}
 	return p.prove(ctx, out, figures, nil, state{[]float64{0}, middle, spoolProducts(t, math.MaxInt)})
+}
+
+// middleDay returns the start of the day for which the number of earlier values is nearest to half of them. The middle
+// of the time range would not do: forecasts of a few weeks extend the range, while most values are of the first days.
+func middleDay(values iter.Seq2[*posts.Value, error]) (int64, error) {
+	var all, earlier int64
+	perDay := map[int64]int64{}
+	for v, err := range values {
+		if err != nil {
+			return 0, err
+		}
+		perDay[v.Time/86400]++
+		all++
+	}
+	days := append(slices.Sorted(maps.Keys(perDay)), 0) // without values the result is 0
+	for 2*earlier+perDay[days[0]] < all {               // the start of the next day is nearer; false for the last day
+		earlier, days = earlier+perDay[days[0]], days[1:]
+	}
+	return days[0] * 86400, nil
 }
 
 // bloat posts the source repeatedly without maintenance, and then once after each kind of maintenance.

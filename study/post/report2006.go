@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/barograph/barograph/engine/posts"
@@ -23,26 +21,26 @@ const (
 // posts once.
 const passes = 2 + 4*2 + 1 + 3 + 1
 
-// Report2006 prepares a run of the report's tests in its order, on as many products as fit a time limit. It derives
-// their number from a pilot, which posts a few products twice by each method. feed returns a source of a number of
-// products, which the test live divides into days.
+// Report2006 prepares a run of the report's tests in its order. messages is the number of products; 0 = as many as fit a
+// time limit. Report2006 then derives their number from a pilot, which posts a few products twice by each method. feed
+// returns a source of a number of products, which the test live divides into days.
 func (p *Posting) Report2006(
-	ctx context.Context, limit time.Duration, feed func(messages int) (Source, error),
+	ctx context.Context, limit time.Duration, messages int, feed func(messages int) (Source, error),
 ) (err error) {
 	if len(p.Methods) == 0 { // compare the report's method with the present service
 		p.Methods = []string{string(posts.Row2006), string(Service)}
 	}
-	dir, err := os.MkdirTemp("", "barograph-pilot")
-	if err != nil {
+	p.Tests = stringsOf([]Test{Quiet, Noise, Queue, Live, Delete}) // the report's, and its further measurements
+	if messages > 0 {
+		p.Source, err = feed(messages)
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	pilotRun := *p
 	pilotRun.Tests = []string{string(Quiet)}
 	if pilotRun.Source, err = feed(pilotProducts); err != nil {
 		return err
 	}
-	folder, err := run.Create(filepath.Join(dir, "run"), run.Run{Started: time.Now()})
+	folder, err := run.Create("", run.Run{Started: time.Now()}) // in memory
 	if err != nil {
 		return err
 	}
@@ -51,7 +49,7 @@ func (p *Posting) Report2006(
 		return err
 	}
 	pilotTime := time.Since(began)
-	messages := productsWithin(limit-pilotTime, pilotTime)
+	messages = productsWithin(limit-pilotTime, pilotTime)
 	conclusion := fmt.Sprintf("%d products fit into %s", messages, limit)
 	if needed := pilotTime * (passes + 2) / 2; needed > limit {
 		conclusion = fmt.Sprintf("the minimum of %d products will take about %s, longer than the limit of %s",
@@ -59,13 +57,9 @@ func (p *Posting) Report2006(
 	}
 	p.Progress(fmt.Sprintf("a pilot of %d products took %s: %s",
 		pilotProducts, pilotTime.Round(time.Millisecond), conclusion))
-	p.Tests = stringsOf(report2006())
 	p.Source, err = feed(messages)
 	return err
 }
-
-// report2006 returns the tests of the report, and its further measurements, in its order.
-func report2006() []Test { return []Test{Quiet, Noise, Queue, Live, Delete} }
 
 // productsWithin returns the number of products that fit into a time limit. pilotTime is the time of a pilot for two of
 // the passes.
