@@ -3,8 +3,8 @@
 //
 //	go run ./internal/mutate -n 200 -seed 1
 //
-// The seed draws the faults from all possible ones in the files of the core. The working tree does
-// not change: each fault is an overlay of the build. The command fails if the tests detect fewer
+// The seed draws the faults from all possible ones in the files of the core that this system builds. The
+// working tree does not change: each fault is an overlay of the build. The command fails if the tests detect fewer
 // than 85 %. It prints survivors as lines of survivors.txt. That file lists the survivors that were
 // examined, with the reason why no test can or need detect them.
 package main
@@ -17,6 +17,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"go/build"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -51,8 +52,8 @@ const (
 	unbuilt  outcome = "does not compile"
 )
 
-// trial is one call of the command.
-type trial struct {
+// session is the state of one run of mutate.
+type session struct {
 	work  string // folder of overlays
 	short bool
 	limit map[string]time.Duration // by package: the time limit of its tests with a fault
@@ -73,7 +74,7 @@ func main() {
 	}
 }
 
-// try plants n faults that compile and reports on each.
+// try plants up to n faults that compile. It prints the survivors, and how many faults the tests detected.
 func try(ctx context.Context, n int, seed uint64, only string, short bool, out io.Writer) (err error) {
 	all, err := candidates(only)
 	if err != nil {
@@ -90,14 +91,14 @@ func try(ctx context.Context, n int, seed uint64, only string, short bool, out i
 	if err := os.Chmod(work, 0o711); err != nil { //nolint:gosec // a test's server runs as another user, who must search it
 		return err
 	}
-	t := &trial{work: work, short: short, limit: map[string]time.Duration{}, out: out}
+	s := &session{work: work, short: short, limit: map[string]time.Duration{}, out: out}
 	order, count := rand.New(rand.NewPCG(seed, 0)).Perm(len(all)), map[outcome]int{}
 	for _, i := range order {
 		if count[killed]+count[survived] == n {
 			break
 		}
 		m := all[i]
-		result, err := t.plant(ctx, m)
+		result, err := s.plant(ctx, m)
 		if err != nil {
 			if ctx.Err() != nil {
 				fmt.Fprintf(out, "interrupted after %d of %d faults: %d detected, %d not\n", count[killed]+count[survived], n, count[killed], count[survived])
@@ -136,7 +137,8 @@ func endProcesses(work string) {
 	}
 }
 
-// candidates returns all possible faults in the files of the core, in the order of paths.
+// candidates returns all possible faults in the files of the core, in the order of paths. It omits files that are not
+// built on this system, because no test can detect a fault in them.
 func candidates(only string) (all []mutant, err error) {
 	err = filepath.WalkDir(".", func(name string, d os.DirEntry, err error) error {
 		if err != nil {
@@ -150,32 +152,40 @@ func candidates(only string) (all []mutant, err error) {
 			core.Satellite(slash) || !strings.HasPrefix(slash, only) {
 			return nil
 		}
+		if built, err := build.Default.MatchFile(filepath.Dir(name), d.Name()); err != nil || !built {
+			return err
+		}
 		found, err := mutants(slash)
 		all = append(all, found...)
 		return err
 	})
-	if err == nil && len(all) == 0 {
+	switch {
+	case err != nil || len(all) > 0:
+	case only != "":
+		err = fmt.Errorf("no fault is possible in files of the core whose path starts with %q: "+
+			"name a path from the root of the module, such as stat/, and run this in the root", only)
+	default:
 		err = errors.New("no file of the core is here: run this in the root of the module")
 	}
 	return all, err
 }
 
 // plant plants a fault and runs the tests of its package.
-func (t *trial) plant(ctx context.Context, m mutant) (outcome, error) {
+func (s *session) plant(ctx context.Context, m mutant) (outcome, error) {
 	pkg := "./" + path.Dir(m.file)
-	if _, ok := t.limit[pkg]; !ok {
+	if _, ok := s.limit[pkg]; !ok {
 		start := time.Now()
-		if text, err := t.test(ctx, pkg, "", 30*time.Minute); err != nil {
+		if text, err := s.test(ctx, pkg, "", 30*time.Minute); err != nil {
 			return "", fmt.Errorf("the tests of %s fail without a fault: %w\n%s", pkg, err, text)
 		}
-		t.limit[pkg] = 3*time.Since(start) + time.Minute
+		s.limit[pkg] = 3*time.Since(start) + time.Minute
 	}
 	text, err := os.ReadFile(m.file)
 	if err != nil {
 		return "", err
 	}
-	faulty, overlay := filepath.Join(t.work, "faulty.go"), filepath.Join(t.work, "overlay.json")
-	if err := os.WriteFile(faulty, slices.Concat(text[:m.from], []byte(m.text), text[m.to:]), 0o600); err != nil {
+	faulty, overlay := filepath.Join(s.work, "faulty.go"), filepath.Join(s.work, "overlay.json")
+	if err := os.WriteFile(faulty, slices.Concat(text[:m.start], []byte(m.text), text[m.end:]), 0o600); err != nil {
 		return "", err
 	}
 	at, err := filepath.Abs(m.file)
@@ -189,7 +199,7 @@ func (t *trial) plant(ctx context.Context, m mutant) (outcome, error) {
 	if err := os.WriteFile(overlay, replaced, 0o600); err != nil {
 		return "", err
 	}
-	output, err := t.test(ctx, pkg, overlay, t.limit[pkg])
+	output, err := s.test(ctx, pkg, overlay, s.limit[pkg])
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
@@ -202,16 +212,16 @@ func (t *trial) plant(ctx context.Context, m mutant) (outcome, error) {
 }
 
 // test runs the tests of a package and returns what they printed.
-func (t *trial) test(ctx context.Context, pkg, overlay string, limit time.Duration) ([]byte, error) {
+func (s *session) test(ctx context.Context, pkg, overlay string, limit time.Duration) ([]byte, error) {
 	args := []string{"test", "-vet=off", "-count=1", "-failfast", "-timeout", limit.String()}
 	if overlay != "" {
 		args = append(args, "-overlay", overlay)
 	}
-	if t.short {
+	if s.short {
 		args = append(args, "-short")
 	}
 	cmd := exec.CommandContext(ctx, "go", append(args, pkg)...)
-	cmd.Env = append(os.Environ(), "TMPDIR="+t.work)
+	cmd.Env = append(os.Environ(), "TMPDIR="+s.work)
 	return cmd.CombinedOutput()
 }
 

@@ -7,17 +7,18 @@ import (
 	"go/token"
 	"os"
 	"strconv"
+	"strings"
 )
 
-// mutant is one small fault in one file: the bytes from from to to are replaced.
+// mutant is one small fault in one file: text replaces the bytes from start to end.
 type mutant struct {
-	file     string // slash path from the root of the module
-	function string // the declaration that contains it; "" = none
-	line     int
-	source   string // the original line, without blanks around it
-	change   string // "< → <="
-	from, to int    // offsets in the file
-	text     string
+	file       string // slash path from the root of the module
+	function   string // the declaration that contains it; "" = none
+	line       int
+	source     string // the original line, without blanks around it
+	change     string // "< → <="
+	start, end int    // offsets in the file
+	text       string
 }
 
 // operators are replaced one by one.
@@ -54,11 +55,11 @@ func mutants(file string) ([]mutant, error) {
 			at := set.Position(pos)
 			first, last := bytes.LastIndexByte(text[:at.Offset], '\n')+1, bytes.IndexByte(text[at.Offset:], '\n')
 			m := mutant{
-				file: file, function: function, line: at.Line, from: at.Offset, to: at.Offset + len(was), text: is,
-				source: string(bytes.TrimSpace(text[first : at.Offset+last])), change: was + " → " + is,
+				file: file, function: function, line: at.Line, start: at.Offset, end: at.Offset + len(was), text: is,
+				source: field(string(text[first : at.Offset+last])), change: was + " → " + is,
 			}
 			if is == "" {
-				m.change = was + " is left out"
+				m.change = field(was) + " is left out"
 			}
 			all = append(all, m)
 		}
@@ -96,4 +97,14 @@ func mutants(file string) ([]mutant, error) {
 		})
 	}
 	return all, nil
+}
+
+// field returns a text as a field of survivors.txt, which has no tab and no line break: the first line, with … in the
+// place of all others.
+func field(text string) string {
+	first, _, more := strings.Cut(strings.TrimSpace(text), "\n")
+	if more {
+		first += " …"
+	}
+	return strings.ReplaceAll(first, "\t", " ")
 }
