@@ -44,7 +44,8 @@ type Recording struct {
 	all         []*client
 }
 
-// Start starts the clients. Their turns end with Finish, and their calls at the latest with ctx.
+// Start starts the clients. Each takes turns until it has made about Calls calls or, with Calls = 0, until Finish. A
+// turn is a call, and after a write also a read of the same key. If ctx ends, the calls end too.
 func (w *Witness) Start(ctx context.Context) (*Recording, error) {
 	w.began = time.Now()
 	r := &Recording{Witness: w}
@@ -74,8 +75,9 @@ func (r *Recording) close() (err error) {
 	return err
 }
 
-// Finish stops the clients, reads every record once more, and removes the records. If a record cannot be read, Finish
-// returns an error; the history then lacks the final reads of all further keys of one client, and their records remain.
+// Finish waits for the clients (with Calls = 0 it stops them), reads every record once more, and removes the records. If
+// a client gets no answer in time, Finish returns an error. The history then lacks the final read of this key and of all
+// later keys of this client, and their records remain. The other clients read their keys in any case.
 func (r *Recording) Finish(ctx context.Context) ([]Op, error) {
 	if r.Calls == 0 {
 		r.stop()
