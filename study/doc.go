@@ -9,6 +9,7 @@
 //	growth             a longer series from the days of files, for studies of met
 //	synth              synthetic files of every format
 //
-// A study may import every package except the commands, the page and other
-// studies; growth makes the data and the questions of studies of met. Test with: go test ./study/...
+// A study imports no command, not the page, and no other study. There are two exceptions: growth makes the data and the
+// questions of studies of met, and post uses synth.
+// The table allowed in layout_test.go lists what each may import. Test with: go test ./study/...
 package study
