@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -19,6 +20,7 @@ import (
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/formats/tpcds"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/flavour"
 )
 
@@ -30,7 +32,7 @@ type scans struct{ *database }
 type star struct {
 	db    *database
 	place tables.Placement
-	files atomic.Int64 // number of files that this load has created; it is part of their names
+	files atomic.Int64 // number of source files that have been copied; it names the copies
 }
 
 // Open opens the tables.
@@ -60,15 +62,27 @@ func (s *star) session() string {
 	return fmt.Sprintf("max_drivers_per_task=%d", max((s.place.Parallel()+s.db.nodes-1)/s.db.nodes, 1))
 }
 
-// note returns the comment of store_sales with the placement; "" = the table does not exist, or its load is incomplete.
-func (s *star) note(ctx context.Context) (note string, err error) {
+// loading precedes the placement in the comment of store_sales while a load has not finished.
+const loading = "loading "
+
+// note returns the placement in the comment of store_sales; "" = the table does not exist, or its load is incomplete.
+func (s *star) note(ctx context.Context) (string, error) {
+	comment, err := s.comment(ctx)
+	if strings.HasPrefix(comment, loading) {
+		comment = ""
+	}
+	return comment, err
+}
+
+// comment returns the comment of store_sales; "" = the table does not exist, or has none.
+func (s *star) comment(ctx context.Context) (comment string, err error) {
 	err = s.db.client.run(ctx, request{
 		text: "SELECT coalesce(comment, '') FROM system.metadata.table_comments" +
 			" WHERE catalog_name = " + flavour.Quote(s.db.catalog) + " AND schema_name = " + flavour.Quote(s.db.name+"_star") +
 			" AND table_name = " + flavour.Quote(string(tables.StoreSales)),
-		row: func(row gjson.Result) error { note = row.Get("0").String(); return nil },
+		row: func(row gjson.Result) error { comment = row.Get("0").String(); return nil },
 	})
-	return note, err
+	return comment, err
 }
 
 func (s *star) rows(ctx context.Context, q tables.StarQuery, f func(row []any) error) error {
@@ -95,16 +109,12 @@ func (s *star) plan(ctx context.Context, q tables.StarQuery) (text string, err e
 	return text, err
 }
 
-// homes returns the folder of the tables on each path of a placement. If the placement has no paths, homes returns
+// homes returns the folder for new tables on each path of the placement. If the placement has no paths, homes returns
 // one folder, next to the folder in which the server keeps its tables.
-func (s *star) homes(ctx context.Context, paths []string) ([]string, error) {
+func (s *star) homes(ctx context.Context) ([]string, error) {
 	own := fmt.Sprintf("barograph-trino-%016x", xxh3.HashString(s.db.client.base+"/"+s.schema()))
-	var out []string
-	for _, p := range paths {
-		out = append(out, filepath.Join(p, own))
-	}
-	if out != nil {
-		return out, nil
+	if len(s.place.Paths) > 0 {
+		return onPaths(s.place.Paths, own), nil
 	}
 	folder := ""
 	err := s.db.client.run(ctx, request{text: "SHOW CREATE SCHEMA " + s.schema(), row: func(row gjson.Result) error {
@@ -123,7 +133,45 @@ func (s *star) homes(ctx context.Context, paths []string) ([]string, error) {
 	return []string{filepath.Join(path.Dir(path.Dir(folder)), own)}, nil
 }
 
-// localFolder returns the path of a schema from the statement that creates the schema; "" = it is not local. In the
+// onPaths returns the folder of a name on each path.
+func onPaths(paths []string, name string) []string {
+	return lists.Map(paths, func(p string) string { return filepath.Join(p, name) })
+}
+
+// ownFolder matches the names of the folders that homes returns.
+var ownFolder = regexp.MustCompile(`^barograph-trino-[0-9a-f]{16}$`)
+
+// folders returns the folders of the existing tables, one for each path of the placement in the comment of store_sales,
+// and this comment; nil = Barograph has stored no tables. The location of store_sales contains the name of the folders.
+// homes may return another name, because that name depends on how the user writes the server's address.
+func (s *star) folders(ctx context.Context) (folders []string, comment string, err error) {
+	statement := ""
+	err = s.db.client.run(ctx, request{
+		text: "SHOW CREATE TABLE " + s.table(tables.StoreSales),
+		row:  func(row gjson.Result) error { statement = row.Get("0").String(); return nil },
+	})
+	if e, ok := errors.AsType[*serverError](err); ok && e.name == "TABLE_NOT_FOUND" {
+		return nil, "", nil
+	}
+	if err == nil {
+		comment, err = s.comment(ctx)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	properties := statement[max(strings.LastIndex(statement, "external_location"), 0):] // after the comment
+	home := path.Dir(localFolder(properties))
+	if !ownFolder.MatchString(path.Base(home)) {
+		return nil, comment, nil
+	}
+	loaded, _ := sqlengine.ParsePlacement(strings.TrimPrefix(comment, loading))
+	if len(loaded.Paths) == 0 {
+		return []string{home}, comment, nil
+	}
+	return onPaths(loaded.Paths, path.Base(home)), comment, nil
+}
+
+// localFolder returns the path in the statement that creates a schema or a table; "" = it is not local. In the
 // statement two quotes stand for a quote of the path.
 func localFolder(statement string) string {
 	_, rest, _ := strings.Cut(statement, "'local://")
@@ -145,7 +193,12 @@ func partitionFolder(homes []string, i int) string {
 
 // size returns the bytes of the partitions' files on each path.
 func (s *star) size(ctx context.Context) ([]int64, error) {
-	homes, err := s.homes(ctx, s.place.Paths)
+	homes, _, err := s.folders(ctx)
+	if err == nil && homes == nil {
+		err = &fault.Error{
+			Setting: s.table(tables.StoreSales), Problem: "is in no folder of Barograph", Cure: "load the tables again",
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -166,11 +219,20 @@ func (s *star) size(ctx context.Context) ([]int64, error) {
 	return out, nil
 }
 
-// load writes the files and replaces the tables. It writes the comment with the placement last.
+// load replaces the tables and writes their files. From the first file on, the comment of store_sales contains the
+// placement; the prefix that marks it as incomplete is removed last.
 func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (out tables.StarLoadResult, err error) {
 	homes, err := s.clear(ctx)
 	if err != nil {
 		return out, err
+	}
+	if err := s.run(ctx, s.create(homes, note)); err != nil {
+		return out, err
+	}
+	for i := range s.place.Partitions {
+		if err := os.MkdirAll(partitionFolder(homes, i), 0o755); err != nil {
+			return out, err
+		}
 	}
 	write := func(ctx context.Context, t tables.StarTable, rows *sqlengine.StarRows) (int64, error) {
 		return s.write(ctx, homes, t, rows)
@@ -179,12 +241,17 @@ func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (o
 	if err != nil {
 		return out, err
 	}
-	for _, text := range s.create(homes, note) {
+	return out, s.run(ctx, s.complete(homes, note))
+}
+
+// run runs statements up to the first error.
+func (s *star) run(ctx context.Context, statements []string) error {
+	for _, text := range statements {
 		if err := s.db.client.run(ctx, request{text: text}); err != nil {
-			return out, s.createError(ctx, err)
+			return s.createError(ctx, err)
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // createError adds a cure to the error of a server that does not create the tables.
@@ -199,43 +266,35 @@ func (s *star) createError(ctx context.Context, err error) error {
 	}
 }
 
-// clear drops the tables and removes their files from all paths.
+// clear drops the tables and removes their files from all paths, also those of an incomplete load. It returns the empty
+// folders of the new tables. Until it has removed all files, the comment names their paths: an interrupted call leaves
+// none that the next call does not find.
 func (s *star) clear(ctx context.Context) ([]string, error) {
 	if err := s.db.client.run(ctx, request{text: "CREATE SCHEMA IF NOT EXISTS " + s.schema()}); err != nil {
 		return nil, err
 	}
-	homes, err := s.homes(ctx, s.place.Paths)
+	homes, err := s.homes(ctx)
 	if err != nil {
 		return nil, err
 	}
-	folders := homes
-	note, err := s.note(ctx)
+	folders, comment, err := s.folders(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if loaded, ok := sqlengine.ParsePlacement(note); ok {
-		old, err := s.homes(ctx, loaded.Paths)
-		if err != nil {
+	if comment != "" && !strings.HasPrefix(comment, loading) {
+		if err := s.db.client.run(ctx, request{text: s.commentOn(loading + comment)}); err != nil {
 			return nil, err
 		}
-		folders = append(append([]string{}, homes...), old...)
+	}
+	for _, home := range append(folders, homes...) {
+		if err := os.RemoveAll(home); err != nil {
+			return nil, err
+		}
 	}
 	for _, t := range tables.StarTables() {
 		if err := s.db.client.run(ctx, request{text: "DROP TABLE IF EXISTS " + s.table(t)}); err != nil {
 			return nil, err
 		}
-	}
-	for _, home := range folders {
-		if err := os.RemoveAll(home); err != nil {
-			return nil, err
-		}
-	}
-	for i := range s.place.Partitions {
-		if err := os.MkdirAll(partitionFolder(homes, i), 0o755); err != nil {
-			return nil, err
-		}
-	}
-	for _, t := range tables.StarTables() {
 		if err := os.MkdirAll(filepath.Join(homes[0], string(t)), 0o755); err != nil {
 			return nil, err
 		}
@@ -243,7 +302,12 @@ func (s *star) clear(ctx context.Context) ([]string, error) {
 	return homes, nil
 }
 
-// create returns the statements that create the tables of the files, and gather statistics.
+// commentOn returns the statement that writes the comment of store_sales.
+func (s *star) commentOn(text string) string {
+	return "COMMENT ON TABLE " + s.table(tables.StoreSales) + " IS " + flavour.Quote(text)
+}
+
+// create returns the statements that create the tables, which have no files yet.
 func (s *star) create(homes []string, note string) []string {
 	var out []string
 	for _, t := range tables.StarTables() {
@@ -251,13 +315,19 @@ func (s *star) create(homes []string, note string) []string {
 		for _, c := range tpcds.Columns(string(t)) {
 			cols = append(cols, c.Name+" "+starType(&c))
 		}
-		with := "format = 'PARQUET', external_location = " + location(filepath.Join(homes[0], string(t)))
+		comment, with := "", "format = 'PARQUET', external_location = "+location(filepath.Join(homes[0], string(t)))
 		if t == tables.StoreSales {
 			cols = append(cols, "part integer")
 			with += ", partitioned_by = ARRAY['part']"
+			comment = " COMMENT " + flavour.Quote(loading+note)
 		}
-		out = append(out, "CREATE TABLE "+s.table(t)+" ("+strings.Join(cols, ", ")+") WITH ("+with+")")
+		out = append(out, "CREATE TABLE "+s.table(t)+" ("+strings.Join(cols, ", ")+")"+comment+" WITH ("+with+")")
 	}
+	return out
+}
+
+// complete returns the statements that register the partitions, gather statistics, and mark the load as complete.
+func (s *star) complete(homes []string, note string) (out []string) {
 	for i := range s.place.Partitions {
 		out = append(out, fmt.Sprintf("CALL %s.system.register_partition(schema_name => %s, table_name => %s,"+
 			" partition_columns => ARRAY['part'], partition_values => ARRAY['%d'], location => %s)",
@@ -267,7 +337,7 @@ func (s *star) create(homes []string, note string) []string {
 	for _, t := range tables.StarTables() {
 		out = append(out, "ANALYZE "+s.table(t))
 	}
-	return append(out, "COMMENT ON TABLE "+s.table(tables.StoreSales)+" IS "+flavour.Quote(note))
+	return append(out, s.commentOn(note))
 }
 
 // location returns a folder in the connector's notation, quoted.

