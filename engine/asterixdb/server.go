@@ -1,6 +1,7 @@
 package asterixdb
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -219,20 +220,17 @@ func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 	if err != nil {
 		return err
 	}
-	all := true
+	state := map[string]string{} // by node
 	for _, nc := range gjson.GetBytes(cluster, "ncs").Array() {
-		active := nc.Get("state").String() == "ACTIVE"
-		all = all && active
-		if nc.Get("node_id").String() == nodeID(n.Index) && !active {
-			return fmt.Errorf("the node is %s", nc.Get("state"))
-		}
+		state[nc.Get("node_id").String()] = nc.Get("state").String()
 	}
-	joined := len(gjson.GetBytes(cluster, "ncs").Array())
-	if !all || joined < len(c.Nodes) {
-		if joined <= n.Index {
-			return fmt.Errorf("%d of %d nodes have joined", joined, len(c.Nodes))
+	if s := state[nodeID(n.Index)]; s != "ACTIVE" {
+		return fmt.Errorf("the node is %s", cmp.Or(s, "not in the cluster"))
+	}
+	for i := range c.Nodes {
+		if state[nodeID(i)] != "ACTIVE" {
+			return nil
 		}
-		return nil
 	}
 	_, err = k.run(ctx, request{text: "SELECT VALUE 1"})
 	return err
