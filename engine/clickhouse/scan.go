@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -23,14 +22,15 @@ import (
 
 // scans opens the tables of the study scan. They are in a folder of their own next to the archive's folder, with a
 // process of their own, because ClickHouse reads the configuration of disks when it starts. store_sales is partitioned
-// by the ticket numbers, and the only part of partition i is moved to path i of the placement.
+// by the ticket numbers. The only part of partition i is moved to path i modulo the number of the placement's paths.
 type scans struct{ *database }
 
 // Names in the folder and on the disks.
 const (
-	starFolder = "barograph-star"
-	starNote   = "placement.json" // written last
-	starPolicy = "star"
+	starFolder  = "barograph-star"
+	starNote    = "placement.json" // written last
+	starLoading = "loading.json"   // the note while a load has not finished
+	starPolicy  = "star"
 )
 
 // starTables are the tables at a placement.
@@ -67,8 +67,11 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 }
 
 // note returns the placement of the loaded tables; "" = no tables are loaded.
-func (t *starTables) note() (string, error) {
-	text, err := os.ReadFile(filepath.Join(t.home, starNote))
+func (t *starTables) note() (string, error) { return t.readNote(starNote) }
+
+// readNote returns the placement in a file; "" = the file does not exist.
+func (t *starTables) readNote(name string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(t.home, name))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
@@ -121,16 +124,22 @@ func (t *starTables) close() error {
 }
 
 // load replaces the folder. It removes the old tables first, because the disks may not have room for two copies of the
-// facts.
-func (t *starTables) load(ctx context.Context, files tables.StarFiles, note string) (out tables.StarLoadResult, err error) {
-	old, err := t.note()
-	if err = errors.Join(err, t.close()); err != nil {
+// facts. The next load finds the paths of an interrupted one in the file loading.json.
+func (t *starTables) load(ctx context.Context, files tables.StarFiles, placement string) (out tables.StarLoadResult, err error) {
+	if err := t.close(); err != nil {
+		return out, err
+	}
+	note, loading := filepath.Join(t.home, starNote), filepath.Join(t.home, starLoading)
+	if err := os.Rename(note, loading); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return out, err
+	}
+	old, err := t.readNote(starLoading) // of complete tables, or of a load that was interrupted
+	if err != nil {
 		return out, err
 	}
 	loaded, _ := sqlengine.ParsePlacement(old)
 	folders := append([]string{t.home}, lists.Map(t.Paths, starFolderOn)...)
-	remove := []string{filepath.Join(t.home, starNote)} // without a note, the tables are incomplete
-	for _, dir := range slices.Concat(remove, lists.Map(loaded.Paths, starFolderOn), folders) {
+	for _, dir := range append(lists.Map(loaded.Paths, starFolderOn), folders...) {
 		if err := os.RemoveAll(dir); err != nil {
 			return out, err
 		}
@@ -139,6 +148,9 @@ func (t *starTables) load(ctx context.Context, files tables.StarFiles, note stri
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return out, &fault.Error{File: dir, Problem: "cannot be created", Err: err, Cure: "name writable folders"}
 		}
+	}
+	if err := writeFile(loading, placement); err != nil {
+		return out, err
 	}
 	if err := t.start(ctx); err != nil {
 		return out, err
@@ -152,7 +164,7 @@ func (t *starTables) load(ctx context.Context, files tables.StarFiles, note stri
 	if err := t.movePartitions(ctx); err != nil {
 		return out, err
 	}
-	return out, writeFile(filepath.Join(t.home, starNote), note)
+	return out, errors.Join(os.Rename(loading, note), syncFile(t.home))
 }
 
 // fillTable creates a table, lets ClickHouse read the files, and returns the number of rows.

@@ -25,6 +25,9 @@ type scans struct{ *database }
 const (
 	starSchema = "barograph_star"
 	starFolder = "barograph-star" // in each path of a placement
+
+	starPlacement = "placement" // the table with the placement
+	starLoading   = "loading"   // the name of this table while a load has not finished
 )
 
 func starDialect() *sqlengine.StarDialect {
@@ -48,7 +51,7 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 	out, err := sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
 		Location: starSchema, ReadOnly: s.readOnly, Text: starDialect().Text, Load: t.load, Size: t.size, DropCaches: t.cold,
 		ReadNote: func(ctx context.Context) (note string, err error) {
-			err = t.withConn(ctx, func(c *conn) error { note, err = t.note(ctx, c); return err })
+			err = t.withConn(ctx, func(c *conn) error { note, err = t.note(ctx, c, starPlacement); return err })
 			return note, err
 		},
 		Rows: func(ctx context.Context, q tables.StarQuery, f func(row []any) error) error {
@@ -76,14 +79,14 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 	})
 }
 
-// note returns the placement of the loaded tables; "" = no tables are loaded.
-func (t *star) note(ctx context.Context, c *conn) (string, error) {
+// note returns the placement in starPlacement or starLoading; "" = the table does not exist.
+func (t *star) note(ctx context.Context, c *conn, table string) (string, error) {
 	n, err := sqlengine.QueryNumber(ctx, c, "SELECT count(*) FROM duckdb_tables() WHERE database_name = current_database() "+
-		"AND schema_name = "+flavour.Quote(starSchema)+" AND table_name = 'placement'")
+		"AND schema_name = "+flavour.Quote(starSchema)+" AND table_name = "+flavour.Quote(table))
 	if err != nil || n == 0 {
 		return "", err
 	}
-	text, err := sqlengine.QueryTexts(ctx, c, "SELECT placement FROM "+starSchema+".placement")
+	text, err := sqlengine.QueryTexts(ctx, c, "SELECT placement FROM "+starSchema+"."+table)
 	return strings.Join(text, ""), err
 }
 
@@ -109,10 +112,15 @@ func (t *star) homes(p *tables.Placement) []string {
 }
 
 // load writes the Parquet files. It first removes the existing tables, because two sets of facts might
-// not fit on the disks.
+// not fit on the disks. The next load finds the paths of an interrupted one in the table starLoading.
 func (t *star) load(ctx context.Context, files tables.StarFiles, note string) (out tables.StarLoadResult, err error) {
 	err = t.withConn(ctx, func(c *conn) error {
 		if err := t.clear(ctx, c); err != nil {
+			return err
+		}
+		loading := starSchema + "." + starLoading
+		err := c.Exec(ctx, "CREATE SCHEMA "+starSchema+"; CREATE TABLE "+loading+" AS SELECT "+flavour.Quote(note)+" AS placement")
+		if err != nil {
 			return err
 		}
 		views, err := t.write(ctx, c, files)
@@ -120,10 +128,8 @@ func (t *star) load(ctx context.Context, files tables.StarFiles, note string) (o
 			return err
 		}
 		out.Rows = map[tables.StarTable]int64{}
-		placement := starSchema + ".placement"
-		script := append(views, "CREATE TABLE "+placement+" (placement VARCHAR)",
-			"INSERT INTO "+placement+" VALUES ("+flavour.Quote(note)+")", "COMMIT")
-		text := "BEGIN TRANSACTION; CREATE SCHEMA " + starSchema + ";\n" + strings.Join(script, ";\n")
+		script := append(views, "ALTER TABLE "+loading+" RENAME TO "+starPlacement, "COMMIT")
+		text := "BEGIN TRANSACTION;\n" + strings.Join(script, ";\n")
 		if err := c.Exec(ctx, text); err != nil {
 			_ = c.Exec(context.WithoutCancel(ctx), "ROLLBACK") // an error: no transaction is open
 			return err
@@ -140,7 +146,12 @@ func (t *star) load(ctx context.Context, files tables.StarFiles, note string) (o
 
 // clear removes the loaded tables from all paths, and the remains of an incomplete load.
 func (t *star) clear(ctx context.Context, c *conn) error {
-	note, err := t.note(ctx, c)
+	note, err := t.note(ctx, c, starPlacement)
+	if err == nil && note != "" {
+		err = c.Exec(ctx, "ALTER TABLE "+starSchema+"."+starPlacement+" RENAME TO "+starLoading)
+	} else if err == nil {
+		note, err = t.note(ctx, c, starLoading)
+	}
 	if err != nil {
 		return err
 	}
@@ -148,15 +159,12 @@ func (t *star) clear(ctx context.Context, c *conn) error {
 	if loaded, ok := sqlengine.ParsePlacement(note); ok {
 		homes = append(homes, t.homes(&loaded)...)
 	}
-	if err := c.Exec(ctx, "DROP SCHEMA IF EXISTS "+starSchema+" CASCADE"); err != nil {
-		return err
-	}
 	for _, home := range homes {
 		if err := os.RemoveAll(home); err != nil {
 			return err
 		}
 	}
-	return nil
+	return c.Exec(ctx, "DROP SCHEMA IF EXISTS "+starSchema+" CASCADE")
 }
 
 // write writes the files and returns the statements that create the views of them.

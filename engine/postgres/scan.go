@@ -26,8 +26,8 @@ import (
 )
 
 // scans opens the tables of the study scan, which are in a separate schema. store_sales is
-// partitioned by the hash of its ticket; partition i is in a tablespace on the placement's path
-// i. date_dim and item are in the database's default tablespace.
+// partitioned by the hash of its ticket; partition i is in a tablespace on path i modulo the number of the
+// placement's paths. date_dim and item are in the database's default tablespace.
 type scans struct{ *database }
 
 // starSchema contains the tables. A subset's schema of the same name would contain tables of

@@ -121,6 +121,7 @@ func Run(t *testing.T, cfg Config) {
 		})
 	}
 	t.Run("another placement", s.another)
+	t.Run("interrupted", s.interrupted)
 	t.Run("empty", s.empty)
 	t.Run("concurrent", s.concurrent)
 }
@@ -302,6 +303,45 @@ func (s *scanSuite) another(t *testing.T) {
 	if err := anew.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+// interrupted loads at another placement after a load that failed: no file of the failed load remains on its paths.
+func (s *scanSuite) interrupted(t *testing.T) {
+	url, failed := s.URL(t), s.newPlacement(t, 2, 4)
+	files := s.files
+	files.Parquet = maps.Clone(files.Parquet)
+	files.Parquet[tables.Item] = []string{filepath.Join(t.TempDir(), "missing.parquet")}
+	star, closed := s.open(t, url, failed)
+	if _, err := star.Load(t.Context(), files); err == nil {
+		t.Fatal("a missing file was loaded")
+	}
+	closed()
+	t.Logf("%d files of the failed load", len(filesBelow(t, failed.Paths)))
+	next := s.newPlacement(t, 1, 2)
+	next.Replace = true
+	star, _ = s.open(t, url, next)
+	s.load(t, star)
+	s.check(t, star)
+	for _, name := range filesBelow(t, failed.Paths) {
+		t.Errorf("%s remains from the failed load", name)
+	}
+}
+
+// filesBelow returns the regular files in folders.
+func filesBelow(t *testing.T, folders []string) (names []string) {
+	t.Helper()
+	for _, folder := range folders {
+		err := filepath.WalkDir(folder, func(name string, d os.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() {
+				names = append(names, name)
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	return names
 }
 
 // checkOthers opens tables of a placement at other placements, and at some invalid ones. It returns the first of the others.
