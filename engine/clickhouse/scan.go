@@ -22,7 +22,7 @@ import (
 
 // scans opens the tables of the study scan. They are in a folder of their own next to the archive's folder, with a
 // process of their own, because ClickHouse reads the configuration of disks when it starts. store_sales is partitioned
-// by the ticket numbers, and the only part of partition i is moved to path i modulo the number of the placement's paths.
+// by the ticket numbers. The only part of partition i is moved to path i modulo the number of the placement's paths.
 type scans struct{ *database }
 
 // Names in the folder and on the disks.

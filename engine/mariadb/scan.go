@@ -22,8 +22,8 @@ import (
 )
 
 // scans opens the tables of the study scan, in a separate database. store_sales is partitioned by
-// its ticket; partition i is in a data directory on path i modulo the number of the placement's paths. One thread answers a
-// query and reads one partition after the other, regardless of the number of workers.
+// its ticket; partition i is in a data directory on path i modulo the number of the placement's paths. One thread
+// answers a query and reads one partition after the other, regardless of the number of workers.
 type scans struct{ *database }
 
 const (

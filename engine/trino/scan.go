@@ -171,8 +171,8 @@ func (s *star) folders(ctx context.Context) (folders []string, comment string, e
 	return onPaths(loaded.Paths, path.Base(home)), comment, nil
 }
 
-// localFolder returns the path in the statement that creates a schema or a table; "" = it is not local. In the statement
-// two quotes stand for a quote of the path.
+// localFolder returns the path in the statement that creates a schema or a table; "" = it is not local. In the
+// statement two quotes stand for a quote of the path.
 func localFolder(statement string) string {
 	_, rest, _ := strings.Cut(statement, "'local://")
 	var folder strings.Builder

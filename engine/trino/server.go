@@ -89,8 +89,8 @@ func find() error {
 	return errors.Join(err, javaErr)
 }
 
-// plugins are the loaded plugins: hive reads Parquet files, the function ready queries tpch, and the server does not start
-// without the other two.
+// plugins are the loaded plugins: hive reads Parquet files, the function ready queries tpch, and the server does not
+// start without the other two.
 var plugins = [...]string{"hive", "tpch", "geospatial", "password-authenticators"} //nolint:gochecknoglobals // a constant table
 
 // idFile returns the file with the name of a node in the cluster. Each start gives the node a new name, because the

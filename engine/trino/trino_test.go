@@ -77,8 +77,8 @@ func TestScans(t *testing.T) {
 	}
 }
 
-// rejoins kills a node and starts it again. The lab must wait until the coordinator lists it, which lists the killed node for
-// some seconds more.
+// rejoins kills a node and starts it again. The lab must wait until the coordinator lists the new process. The
+// coordinator lists the killed one for some seconds more.
 func rejoins(t *testing.T, l *lab.Lab) {
 	t.Helper()
 	if err := errors.Join(l.Kill(1), l.Restart(t.Context(), 1)); err != nil {

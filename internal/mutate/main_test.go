@@ -86,8 +86,8 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// TestSurvivorsExist: every examined survivor is a possible fault of the present source; otherwise the command would not
-// recognize it.
+// TestSurvivorsExist: every examined survivor is a possible fault of the present source; otherwise the command would
+// not recognize it.
 func TestSurvivorsExist(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
 	for line := range strings.Lines(reasons) {

@@ -99,8 +99,8 @@ func mutants(file string) ([]mutant, error) {
 	return all, nil
 }
 
-// field returns a text as a field of survivors.txt, which has no tab and no line break: the first line, with … in the place
-// of all others.
+// field returns a text as a field of survivors.txt, which has no tab and no line break: the first line, with … in the
+// place of all others.
 func field(text string) string {
 	first, _, more := strings.Cut(strings.TrimSpace(text), "\n")
 	if more {

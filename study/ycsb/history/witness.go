@@ -44,8 +44,8 @@ type Recording struct {
 	all         []*client
 }
 
-// Start starts the clients. Each takes turns until it has made about Calls calls or, with Calls = 0, until Finish. A turn is
-// a call, and after a write also a read of the same key. If ctx ends, the calls end too.
+// Start starts the clients. Each takes turns until it has made about Calls calls or, with Calls = 0, until Finish. A
+// turn is a call, and after a write also a read of the same key. If ctx ends, the calls end too.
 func (w *Witness) Start(ctx context.Context) (*Recording, error) {
 	w.began = time.Now()
 	r := &Recording{Witness: w}
@@ -75,8 +75,8 @@ func (r *Recording) close() (err error) {
 	return err
 }
 
-// Finish waits for the clients (with Calls = 0 it stops them), reads every record once more, and removes the records. If a
-// client gets no answer in time, Finish returns an error. The history then lacks the final read of this key and of all
+// Finish waits for the clients (with Calls = 0 it stops them), reads every record once more, and removes the records. If
+// a client gets no answer in time, Finish returns an error. The history then lacks the final read of this key and of all
 // later keys of this client, and their records remain. The other clients read their keys in any case.
 func (r *Recording) Finish(ctx context.Context) ([]Op, error) {
 	if r.Calls == 0 {
