@@ -137,8 +137,8 @@ func shellWords(text string) (args []string, stdout, rest string) {
 	return args, stdout, ""
 }
 
-// withFlags adds each flag, with its value, that the command has and the arguments do not set. It adds a property (-p) in
-// any case, because the last value of a property counts.
+// withFlags adds each flag, with its value, that the command has and the arguments do not set. It adds a property (-p)
+// in any case, because the last value of a property counts.
 func withFlags(args, extra []string) []string {
 	c, _, err := newRoot(&env{engines: all.Registry()}).Find(args)
 	if err != nil {
@@ -153,9 +153,9 @@ func withFlags(args, extra []string) []string {
 	return args
 }
 
-// fits returns an error unless the program has the command of a manual line, has its flags under their present names,
-// and accepts the number of its arguments and the combination of its flags. The engines of a line must offer its designs,
-// and a time limit must be able to end its run.
+// fits returns an error unless the program has the command of a manual line, has its flags under their present
+// names, and accepts the number of its arguments and the combination of its flags. The engines of a line must offer
+// its designs, and a time limit must be able to end its run.
 func (m manualCommand) fits() error {
 	root := newRoot(&env{engines: all.Registry()})
 	root.InitDefaultHelpCmd()
@@ -177,8 +177,8 @@ func (m manualCommand) fits() error {
 		}
 	})
 	if err == nil && m.block {
-		err = cmp.Or(c.ValidateArgs(c.Flags().Args()), c.ValidateFlagGroups(), checkEmpty(c, c.Flags().Args()), checkNumbers(c),
-			checkDesigns(c), checkTimeLimit(c))
+		err = cmp.Or(c.ValidateArgs(c.Flags().Args()), c.ValidateFlagGroups(), checkEmpty(c, c.Flags().Args()),
+			checkNumbers(c), checkDesigns(c), checkTimeLimit(c))
 	}
 	return err
 }
