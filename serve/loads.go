@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -15,6 +14,7 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/stat"
 )
 
@@ -74,8 +74,8 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, &out)
 }
 
-// holdings returns the holdings of all archives, in their order. It reads them at once, because a server that is down
-// answers only after a timeout.
+// holdings returns the holdings of all archives, in their order. It reads them in parallel, because each server that is
+// down answers only after a timeout.
 func (s *Server) holdings(ctx context.Context, latest ranking) []Holding {
 	all := make([][]Holding, len(s.archives))
 	var reading sync.WaitGroup
@@ -186,12 +186,7 @@ func (s *Server) quarantine(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close() //nolint:errcheck // only read
-	file, err := root.Open("quarantine.csv")
+	file, err := run.Open(dir, "quarantine.csv")
 	if errors.Is(err, fs.ErrNotExist) {
 		return writeJSON(w, []string{}) // nothing was quarantined
 	}

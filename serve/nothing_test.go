@@ -3,6 +3,7 @@ package serve_test
 import (
 	"context"
 	"encoding/csv"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -11,10 +12,12 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/serve"
 )
 
@@ -89,17 +92,78 @@ func TestLinksLeadNowhere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for _, name := range []string{"plan", "plans", "sizes", "pipe"} {
+		finishRun(t, runs, name, "d", map[string]map[string]float64{"pebble": {"test_1": 1}})
+	}
+	at := func(names ...string) string { return filepath.Join(append([]string{runs}, names...)...) }
+	elsewhere := filepath.Join(dir, "elsewhere")
+	finishRun(t, dir, "elsewhere", "secret", map[string]map[string]float64{"pebble": {"test_1": 1}})
+	err := errors.Join(
+		os.WriteFile(filepath.Join(elsewhere, "x.txt"), []byte("secret"), 0o600),
+		os.Mkdir(at("plan", "plans"), 0o700), os.Symlink(secret, at("plan", "plans", "x.txt")),
+		os.Symlink(elsewhere, at("plans", "plans")),
+		os.Symlink(elsewhere, at("sizes", "x1")), os.Symlink(elsewhere, at("sizes", "x2")),
+		os.Remove(at("pipe", "events.jsonl")), syscall.Mkfifo(at("pipe", "events.jsonl"), 0o600),
+		syscall.Mkfifo(at("pipe", "quarantine.csv"), 0o600), syscall.Mkfifo(at("pipe", "x.txt"), 0o600), syscall.Mkfifo(at("pipe", "archives"), 0o600),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
 	loadArchive(t, dir) // an archive outside the folder
 	p := newPage(t, runs)
-	for _, path := range []string{"/runs/runs/one/samples.csv", "/api/v1/quarantine?folder=runs&name=one", "/api/v1/events?folder=runs&name=one", "/api/v1/home"} {
+	for _, path := range []string{
+		"/runs/runs/one/samples.csv", "/api/v1/quarantine?folder=runs&name=one", "/api/v1/events?folder=runs&name=one", "/api/v1/home",
+		"/runs/runs/one/report.html", "/runs/runs/plan/report.html", "/runs/runs/plan/plans/x.txt", "/runs/runs/plans/report.html",
+		"/runs/runs/plans/plans/x.txt", "/runs/runs/sizes/report.html", "/runs/runs/sizes/x1/x.txt", "/compare.html?run=runs%2Fplan&run=runs%2Fsizes",
+		"/runs/runs/pipe/report.html", "/runs/runs/pipe/x.txt", "/api/v1/quarantine?folder=runs&name=pipe",
+		"/api/v1/events?folder=runs&name=pipe", "/api/v1/runs", "/api/v1/cells?run=runs%2Fpipe",
+	} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a stream of events would not end
 		r := p.begin(p.client, http.MethodGet, path, func(r *http.Request) { *r = *r.WithContext(ctx) })
-		text, _ := io.ReadAll(r.Body)
+		text, err := io.ReadAll(r.Body)
 		cancel()
 		r.Body.Close()
-		if strings.Contains(string(text), "secret") || strings.Contains(string(text), "two.pebble") {
-			t.Errorf("%s: %s %.200s", path, r.Status, text)
+		if err != nil || strings.Contains(string(text), "secret") || strings.Contains(string(text), "two.pebble") {
+			t.Errorf("%s: %s %.200s, %v", path, r.Status, text, err)
 		}
+	}
+}
+
+// TestInterruptedSteps: the list of runs shows the last step of an interrupted run, and its size if it has one.
+func TestInterruptedSteps(t *testing.T) {
+	runs := t.TempDir()
+	for id, size := range map[string]int64{"sized": 9, "message": 0} {
+		f, err := run.Create(filepath.Join(runs, id), run.Run{ID: id, Workload: "own", Started: time.Now()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(f.AddEvent(run.Event{Kind: run.StepEvent, Text: "timing", Done: size / 4, Total: size}), f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := newPage(t, runs)
+	var all []serve.Run
+	if status, text := p.get("/api/v1/runs", &all); status != http.StatusOK || len(all) != 2 {
+		t.Fatal(status, text)
+	}
+	for _, r := range all {
+		if want := map[string]string{"sized": "timing, 2 of 9", "message": "timing"}[r.ID]; r.At != want || r.State != run.Interrupted {
+			t.Errorf("%s is %s at %q, not %q", r.ID, r.State, r.At, want)
+		}
+	}
+}
+
+// TestEqualsSignInName: the name of an archive may contain an equals sign.
+func TestEqualsSignInName(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Rename(loadArchive(t, dir), filepath.Join(dir, "a=b.pebble")); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	p := newPage(t, "a=b.pebble")
+	var home serve.Home
+	if status, text := p.get("/api/v1/home", &home); status != http.StatusOK || len(home.Archives) != 1 || home.Archives[0].Archive != "a=b.pebble" || home.Archives[0].Records == 0 {
+		t.Error(status, text)
 	}
 }
 
@@ -118,8 +182,9 @@ func TestCommandOfAStranger(t *testing.T) {
 		if !regexp.MustCompile(`^barograph ask [A-Za-z0-9_][A-Za-z0-9_.-]*\.yaml --engine [^\n]*\n$`).MatchString(command) {
 			t.Errorf("name %q: the command ends with %q", name, command)
 		}
-		if file := r.Header.Get("Content-Disposition"); strings.ContainsAny(file, "/$`;\\") && !strings.HasPrefix(file, `attachment; filename="`) {
-			t.Error(file)
+		header := r.Header.Get("Content-Disposition")
+		if !regexp.MustCompile(`^attachment; filename="[A-Za-z0-9_][A-Za-z0-9_.-]*\.sh"$`).MatchString(header) {
+			t.Errorf("name %q: Content-Disposition is %q", name, header)
 		}
 	}
 }

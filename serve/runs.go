@@ -75,7 +75,9 @@ func describe(f folder, name string) Run {
 	for _, e := range events {
 		if e.Sample == nil {
 			if e.Kind == run.StepEvent && state == run.Interrupted {
-				out.At = fmt.Sprintf("%s, %d of %d", e.Text, e.Done, e.Total)
+				if out.At = e.Text; e.Total > 0 {
+					out.At += fmt.Sprintf(", %d of %d", e.Done, e.Total)
+				}
 			}
 			continue
 		}
@@ -101,8 +103,8 @@ const reportPolicy = "default-src 'none'; form-action 'none'; base-uri 'none'; s
 // file sends the report of a run folder, or a file to which the report links: samples and plans. The path is
 // /runs/FOLDER/RUN/FILE or, if the served folder is itself a run folder, /runs/FOLDER/FILE.
 func (s *Server) file(w http.ResponseWriter, r *http.Request) error {
-	run, name, _ := strings.Cut(r.PathValue("file"), "/")
-	dir, err := s.path(r.PathValue("folder"), run)
+	runName, name, _ := strings.Cut(r.PathValue("file"), "/")
+	dir, err := s.path(r.PathValue("folder"), runName)
 	if err != nil {
 		var notRun error
 		if dir, notRun = s.path(r.PathValue("folder"), "."); notRun != nil {
@@ -117,15 +119,10 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) error {
 		}
 		return writeReport(w, page)
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close() //nolint:errcheck // only read
 	if !filepath.IsLocal(name) || !slices.Contains([]string{".txt", ".csv", ".parquet"}, filepath.Ext(name)) {
 		return fmt.Errorf("%s: %w", name, fs.ErrNotExist)
 	}
-	text, err := root.ReadFile(filepath.FromSlash(name))
+	text, err := run.ReadFile(dir, filepath.FromSlash(name))
 	if err == nil {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		if filepath.Ext(name) == ".parquet" {
@@ -212,12 +209,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodHead {
 		return nil // a stream would not end
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close() //nolint:errcheck // only read
-	t := tail{root: root, after: after}
+	t := tail{dir: dir, after: after}
 	defer t.close()
 	out := http.NewResponseController(w)
 	tick := time.NewTicker(pollInterval)
@@ -252,8 +244,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 // journal by a new file. tail then reads the new file from its beginning, and skips events that it has already
 // returned.
 type tail struct {
-	root       *os.Root // the run folder
-	after      int      // sequence number of the last event that more returned
+	dir        string // the run folder
+	after      int    // sequence number of the last event that more returned
 	file       *os.File
 	in         *bufio.Reader
 	incomplete []byte // beginning of a line whose end is not written yet
@@ -266,23 +258,18 @@ type entry struct {
 
 // more returns the events that were written since the last call.
 func (t *tail) more() (out []entry, err error) {
-	now, err := t.root.Stat("events.jsonl")
+	now, err := run.Open(t.dir, "events.jsonl")
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil // the run has not started, or an earlier version wrote it
 	}
 	if err != nil {
 		return nil, err
 	}
-	if t.file != nil {
-		if was, err := t.file.Stat(); err != nil || !os.SameFile(was, now) {
-			t.close()
-		}
-	}
-	if t.file == nil {
-		if t.file, err = t.root.Open("events.jsonl"); err != nil {
-			return nil, err
-		}
-		t.in, t.incomplete = bufio.NewReader(t.file), nil
+	if t.file != nil && isSameFile(t.file, now) {
+		_ = now.Close() // only read
+	} else {
+		t.close()
+		t.file, t.in, t.incomplete = now, bufio.NewReader(now), nil
 	}
 	for {
 		text, err := t.in.ReadBytes('\n')
@@ -308,4 +295,10 @@ func (t *tail) close() {
 		_ = t.file.Close() // only read
 		t.file = nil
 	}
+}
+
+func isSameFile(a, b *os.File) bool {
+	one, errA := a.Stat()
+	other, errB := b.Stat()
+	return errors.Join(errA, errB) == nil && os.SameFile(one, other)
 }

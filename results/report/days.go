@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/plot"
@@ -44,8 +45,7 @@ func (d *Days) Save(dir string) error {
 	if err != nil {
 		return err
 	}
-	//nolint:gosec // like the other files of a run folder
-	return os.WriteFile(filepath.Join(dir, daysFile), append(text, '\n'), 0o644)
+	return run.WriteFile(dir, daysFile, append(text, '\n'))
 }
 
 // dayGrowth is a run of barograph growth.
@@ -57,7 +57,7 @@ type dayGrowth struct {
 // readDays reads the sizes whose studies have finished.
 func readDays(dir string) (*dayGrowth, error) {
 	g := &dayGrowth{growth: growth{unit: "days"}}
-	text, err := os.ReadFile(filepath.Join(dir, daysFile)) //nolint:gosec // the user named the folder
+	text, err := run.ReadFile(dir, daysFile)
 	if err == nil {
 		err = json.Unmarshal(text, &g.Days)
 	}
@@ -66,6 +66,10 @@ func readDays(dir string) (*dayGrowth, error) {
 	}
 	folders := map[int]string{}
 	for _, n := range g.Sizes {
+		if info, err := os.Lstat(DaysFolder(dir, n)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			const problem, cure = "is a symbolic link, which may lead out of the run folder", "replace it by the folder itself"
+			return nil, &fault.Error{File: DaysFolder(dir, n), Problem: problem, Cure: cure}
+		}
 		switch r, err := run.ReadRun(DaysFolder(dir, n)); {
 		case errors.Is(err, fs.ErrNotExist): // this size has not been measured yet
 		case err != nil:

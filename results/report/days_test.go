@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -254,6 +255,19 @@ func TestDamagedSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := joinLines(terminal(t, dir)); !strings.Contains(got, "the sizes cannot be read") {
+		t.Error(got)
+	}
+}
+
+// TestLinkedSize: a size that is a symbolic link is not read, because it may be a private folder.
+func TestLinkedSize(t *testing.T) {
+	constant := func(float64, bool) float64 { return 1 }
+	dir := daysFolder(t, constant, false, 1, 4)
+	size, elsewhere := DaysFolder(dir, 4), filepath.Join(t.TempDir(), "private")
+	if err := errors.Join(os.Rename(size, elsewhere), os.Symlink(elsewhere, size)); err != nil {
+		t.Fatal(err)
+	}
+	if got := joinLines(terminal(t, dir)); !strings.Contains(got, "the sizes cannot be read") || !strings.Contains(got, "days-4 is a symbolic link") {
 		t.Error(got)
 	}
 }

@@ -77,11 +77,7 @@ func (r *Report) Write() (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	path = filepath.Join(r.dir, FileName)
-	if err := os.WriteFile(path+".new", page, 0o644); err != nil {
-		return "", err
-	}
-	return path, os.Rename(path+".new", path)
+	return filepath.Join(r.dir, FileName), run.WriteFile(r.dir, FileName, page)
 }
 
 // Pictures writes each picture of the report as a separate SVG file, named after its section, and returns their paths.

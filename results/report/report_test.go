@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -102,6 +103,23 @@ func TestTheSameFolderGivesTheSamePage(t *testing.T) {
 	dir := writeRun(t, r, cells, reps)
 	if a, b := html(t, dir), html(t, dir); a != b {
 		t.Error("two pages of one folder differ")
+	}
+}
+
+// TestReportOfForeignFolder: a run folder of somebody else may contain a link with the name of the report's temporary
+// file. The report does not overwrite the link's file.
+func TestReportOfForeignFolder(t *testing.T) {
+	r, cells := makeRun()
+	dir, private := writeRun(t, r, cells, reps), filepath.Join(t.TempDir(), "private")
+	err := errors.Join(os.WriteFile(private, []byte("mine"), 0o600), os.Symlink(private, filepath.Join(dir, FileName+".new")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Write(dir, Advising{}); err != nil {
+		t.Error(err)
+	}
+	if text, err := os.ReadFile(private); err != nil || string(text) != "mine" {
+		t.Errorf("%.80q, %v", text, err)
 	}
 }
 

@@ -402,8 +402,8 @@ func (rs *results) fastestInWords(s *Summary, timed int) string {
 	if timed == 1 {
 		return rs.oneCase(s, best.Configuration)
 	}
-	next := s.first(func(r Rank) bool { return r.Engine != best.Engine || r.Design != best.Design })
-	sql := s.first(func(r Rank) bool { return r.Flavour == "metviewer-sql" })
+	next := first(s.Ranking, func(r Rank) bool { return r.Engine != best.Engine || r.Design != best.Design })
+	sql := first(s.Ranking, func(r Rank) bool { return r.Flavour == "metviewer-sql" })
 	cannotDiffer := func(c CaseSummary) bool { return c.LeastP >= measure.Alpha }
 	noisy := len(lists.Filter(s.Cases, cannotDiffer))
 	if noisy == timed {
@@ -459,14 +459,11 @@ func (r *Rank) times() string {
 	return fmt.Sprintf("%s times (%s)", number(float64(r.Ratio)), span)
 }
 
-// first returns the first matching rank, or nil.
-func (s *Summary) first(matches func(r Rank) bool) *Rank { return first(s.Ranking, matches) }
-
 // winnersOfSomeCases names the configurations that are the fastest of a case but did not answer all cases.
 func winnersOfSomeCases(s *Summary) string {
 	won := lists.Filter(s.Cases, func(c CaseSummary) bool {
 		k := c.fastest()
-		return k != nil && s.first(func(r Rank) bool { return r.Configuration == k.Configuration }) == nil
+		return k != nil && first(s.Ranking, func(r Rank) bool { return r.Configuration == k.Configuration }) == nil
 	})
 	winners, cases := grouped(won, func(c CaseSummary) Configuration { return c.fastest().Configuration })
 	var b strings.Builder

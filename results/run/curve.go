@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"path/filepath"
@@ -96,13 +97,12 @@ type Values []float64
 
 // MarshalJSON writes NaN and infinities as null.
 func (v Values) MarshalJSON() ([]byte, error) {
-	out := make([]*float64, len(v))
-	for i := range v {
-		if !math.IsNaN(v[i]) && !math.IsInf(v[i], 0) {
-			out[i] = &v[i]
+	return json.Marshal(lists.Map(v, func(x float64) *float64 {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return nil
 		}
-	}
-	return json.Marshal(out)
+		return &x
+	}))
 }
 
 // UnmarshalJSON reads null as NaN.
@@ -111,13 +111,8 @@ func (v *Values) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &in); err != nil {
 		return err
 	}
-	*v = make(Values, len(in))
-	for i, p := range in {
-		(*v)[i] = math.NaN()
-		if p != nil {
-			(*v)[i] = *p
-		}
-	}
+	undefined := math.NaN()
+	*v = lists.Map(in, func(p *float64) float64 { return *cmp.Or(p, &undefined) })
 	return nil
 }
 
@@ -128,11 +123,10 @@ func (f *Folder) StoreVerificationPlot(c *VerificationPlot) error {
 
 // ReadVerificationPlots reads the verification plots of a run folder, sorted by case.
 func ReadVerificationPlots(dir string) ([]*VerificationPlot, error) {
-	paths := lists.Files(dir, "plots/*.json")
-	out := make([]*VerificationPlot, len(paths))
-	for i, p := range paths {
-		out[i] = &VerificationPlot{}
-		if err := readJSON(p, out[i]); err != nil {
+	var out []*VerificationPlot
+	for _, p := range lists.Files(dir, "plots/*.json") {
+		out = append(out, &VerificationPlot{})
+		if err := readJSON(dir, filepath.Join("plots", filepath.Base(p)), out[len(out)-1]); err != nil {
 			return nil, err
 		}
 	}

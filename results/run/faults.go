@@ -122,7 +122,7 @@ func StoreHistory[T any](f *Folder, calls []T, names ...string) (string, error) 
 	}
 	file := path.Join("histories", FileName(names...)+".jsonl.gz")
 	if err = errors.Join(err, z.Close()); err == nil {
-		err = writeFile(f.Dir, file, b.Bytes())
+		err = WriteFile(f.Dir, file, b.Bytes())
 	}
 	return file, err
 }

@@ -51,8 +51,8 @@ func FileName(parts ...string) string {
 	return name
 }
 
-// writeFile writes a file of a folder atomically, and never outside of the folder.
-func writeFile(dir, name string, text []byte) (err error) {
+// WriteFile writes a file of a run folder atomically, and never outside of the folder.
+func WriteFile(dir, name string, text []byte) (err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
@@ -61,6 +61,7 @@ func writeFile(dir, name string, text []byte) (err error) {
 	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
+	_ = root.Remove(name + ".new") // a FIFO would wait for a reader; usually there is no such file
 	if err := root.WriteFile(name+".new", text, 0o644); err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func writeJSON(dir, name string, v any) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(dir, name, append(jsonString.ReplaceAllFunc(text, redact), '\n'))
+	return WriteFile(dir, name, append(jsonString.ReplaceAllFunc(text, redact), '\n'))
 }
 
 var jsonString = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)

@@ -159,13 +159,12 @@ func (f *Folder) StepLogger(printLine func(string)) func(string) {
 // ExitError returns wrong with its exit status if an answer is wrong, else failed with its exit status if an answer is
 // missing, else nil.
 func (f *Folder) ExitError(wrong, failed error) error {
-	for _, v := range []struct {
-		verdict Verdict
-		status  fault.Status
-	}{{Wrong, fault.Status{Code: fault.Differs, Err: wrong}}, {Failed, fault.Status{Code: fault.Incomplete, Err: failed}}} {
-		if slices.ContainsFunc(f.samples, func(s *Sample) bool { return s.Verdict == v.verdict }) {
-			return &v.status
-		}
+	verdicts := lists.Set(f.samples, func(s *Sample) Verdict { return s.Verdict })
+	switch {
+	case verdicts[Wrong]:
+		return &fault.Status{Code: fault.Differs, Err: wrong}
+	case verdicts[Failed]:
+		return &fault.Status{Code: fault.Incomplete, Err: failed}
 	}
 	return nil
 }
@@ -211,22 +210,16 @@ func (f *Folder) Samples() []Sample {
 }
 
 // Reject writes a quarantined line to quarantine.csv.
-func (f *Folder) Reject(file string, line uint32, reason, text string) error {
+func (f *Folder) Reject(file string, line uint32, reason, text string) (err error) {
+	lines := [][]string{{file, strconv.Itoa(int(line)), reason, text}}
 	if f.quarantineCSV == nil {
-		var err error
 		if f.quarantineFile, err = os.Create(filepath.Join(f.Dir, "quarantine.csv")); err != nil {
 			return err
 		}
 		f.quarantineCSV = csv.NewWriter(f.quarantineFile)
-		if err := f.quarantineCSV.Write([]string{"file", "line", "reason", "text"}); err != nil {
-			return err
-		}
+		lines = slices.Insert(lines, 0, []string{"file", "line", "reason", "text"})
 	}
-	if err := f.quarantineCSV.Write([]string{file, strconv.Itoa(int(line)), reason, text}); err != nil {
-		return err
-	}
-	f.quarantineCSV.Flush()
-	return f.quarantineCSV.Error()
+	return f.quarantineCSV.WriteAll(lines)
 }
 
 // Close writes samples.parquet, latency.hlog and run.json. If it fails, everything written earlier
@@ -345,10 +338,7 @@ func eachNumber(prefix string, v reflect.Value, put func(name string, v any)) {
 // proof have no times.
 func WriteCSV(w io.Writer, samples []Sample) error {
 	g := newSampleTable(samples)
-	out := csv.NewWriter(w)
-	if err := out.Write(g.columns); err != nil {
-		return err
-	}
+	lines := [][]string{g.columns}
 	for _, row := range g.rows {
 		line := make([]string, len(g.columns))
 		for i, c := range g.columns {
@@ -361,12 +351,9 @@ func WriteCSV(w io.Writer, samples []Sample) error {
 				line[i] = strconv.FormatFloat(v, 'f', -1, 64)
 			}
 		}
-		if err := out.Write(line); err != nil {
-			return err
-		}
+		lines = append(lines, line)
 	}
-	out.Flush()
-	return out.Error()
+	return csv.NewWriter(w).WriteAll(lines)
 }
 
 const samplesFile = "samples.csv"
@@ -376,7 +363,7 @@ func writeCSV(dir string, samples []Sample) error {
 	if err := WriteCSV(&b, samples); err != nil {
 		return err
 	}
-	return writeFile(dir, samplesFile, b.Bytes())
+	return WriteFile(dir, samplesFile, b.Bytes())
 }
 
 // writeParquet writes the table of WriteCSV, with columns in alphabetical order.

@@ -158,7 +158,7 @@ func (j *journal) rewrite(remove func(e *Event) bool) (err error) {
 		}
 		all.Write(text)
 	}
-	if err := writeFile(j.dir, eventsFile, all.Bytes()); err != nil {
+	if err := WriteFile(j.dir, eventsFile, all.Bytes()); err != nil {
 		return err
 	}
 	if j.file != nil {
@@ -183,8 +183,7 @@ const eventsFile = "events.jsonl"
 // ReadEvents reads the events of a run, which may still be running. It ignores an incomplete last
 // line.
 func ReadEvents(dir string) ([]Event, error) {
-	path := filepath.Join(dir, eventsFile)
-	file, err := os.Open(path)
+	file, err := Open(dir, eventsFile)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +200,7 @@ func ReadEvents(dir string) ([]Event, error) {
 			err = jsonkeys.Unmarshal(text, &e)
 		}
 		if err != nil {
-			return nil, &fault.Error{File: path, Line: n, Err: err, Cure: "restore the file"}
+			return nil, &fault.Error{File: filepath.Join(dir, eventsFile), Line: n, Err: err, Cure: "restore the file"}
 		}
 		out = append(out, e)
 	}

@@ -27,7 +27,7 @@ func (f *Folder) StorePlan(c Cell, text, plan string, access []Access) error {
 	name := filepath.Join("plans", FileName(slices.Concat(values[:1], []string{c.Engine}, values[1:])...))
 	title := "-- " + values[0] + ", " + strings.Join(append([]string{c.Engine}, values[1:]...), " ")
 	body := title + "\n" + text + "\n\n-- plan\n" + fault.Redact(plan) + "\n"
-	if err := writeFile(f.Dir, name+".txt", []byte(body)); err != nil {
+	if err := WriteFile(f.Dir, name+".txt", []byte(body)); err != nil {
 		return err
 	}
 	return writeJSON(f.Dir, name+".json", Plan{Cell: c, Access: access})
@@ -37,13 +37,13 @@ func (f *Folder) StorePlan(c Cell, text, plan string, access []Access) error {
 func ReadPlans(dir string) ([]Plan, error) {
 	var out []Plan
 	for _, p := range lists.Files(dir, "plans/*.txt") {
-		text, err := os.ReadFile(p)
+		name := filepath.Join("plans", strings.TrimSuffix(filepath.Base(p), ".txt"))
+		text, err := ReadFile(dir, name+".txt")
 		if err != nil {
 			return nil, err
 		}
-		base := strings.TrimSuffix(p, ".txt")
-		plan := Plan{Name: filepath.Base(base), Text: string(text)}
-		if err := readJSON(base+".json", &plan); err != nil && !errors.Is(err, os.ErrNotExist) {
+		plan := Plan{Name: filepath.Base(name), Text: string(text)}
+		if err := readJSON(dir, name+".json", &plan); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
 		out = append(out, plan)
@@ -66,10 +66,7 @@ type Access struct {
 
 // Description describes the access: "index scan of wide_sal1l2 by series_idx".
 func (a Access) Description() string {
-	text := a.Method + " of " + a.Object
-	if a.Method == "key lookup" {
-		text = a.Method + " in " + a.Object
-	}
+	text := a.Method + map[bool]string{true: " in ", false: " of "}[a.Method == "key lookup"] + a.Object
 	if a.Index != "" {
 		text += " by " + a.Index
 	}

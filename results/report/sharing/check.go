@@ -106,7 +106,7 @@ func Check(dir string) (*Report, error) {
 
 // checkDigests compares the files with the manifest.
 func (r *Report) checkDigests() error {
-	text, err := os.ReadFile(filepath.Join(r.Dir, Manifest))
+	text, err := run.ReadFile(r.Dir, Manifest)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -159,7 +159,7 @@ func (r *Report) readSamples(of *run.Run) (out []rawSample, err error) {
 	if finished := len(all) > 0 && all[len(all)-1].Kind == run.FinishEvent; finished != !of.Finished.IsZero() {
 		r.addProblem("run.json and events.jsonl disagree whether the run finished")
 	}
-	text, err := os.ReadFile(filepath.Join(r.Dir, "events.jsonl"))
+	text, err := run.ReadFile(r.Dir, "events.jsonl")
 	if err != nil {
 		return nil, err
 	}
@@ -320,8 +320,7 @@ func (s *rawSample) origin(of *run.Run) (out []string) {
 // checkAnswers checks that a stored answer has the digest that is its name. It does not search by a pattern, because
 // the name of the folder may contain the characters of one.
 func (r *Report) checkAnswers(samples []rawSample) error {
-	dir := filepath.Join(r.Dir, "answers")
-	entries, err := os.ReadDir(dir)
+	entries, err := os.ReadDir(filepath.Join(r.Dir, "answers"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -334,7 +333,7 @@ func (r *Report) checkAnswers(samples []rawSample) error {
 		var a struct {
 			Digest string `json:"digest"`
 		}
-		text, err := os.ReadFile(filepath.Join(dir, e.Name())) //nolint:gosec // a file of the run folder
+		text, err := run.ReadFile(r.Dir, filepath.Join("answers", e.Name()))
 		if err != nil || json.Unmarshal(text, &a) != nil || a.Digest != name || !known[name] {
 			r.addProblem("answers/%s.json is not an answer of this run", name)
 		}

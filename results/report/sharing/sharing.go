@@ -117,7 +117,7 @@ func sharedFiles(dir string, out *Result) (map[string][]byte, error) {
 			return nil
 		}
 		out.Files = append(out.Files, rel)
-		files[rel], err = os.ReadFile(name) //nolint:gosec // a file of the run folder
+		files[rel], err = run.ReadFile(dir, rel)
 		return err
 	})
 	slices.Sort(out.Files)

@@ -349,6 +349,29 @@ func TestCheckFindsEachEdit(t *testing.T) {
 	}
 }
 
+// TestCheckForeignFolder: a run folder of somebody else may contain links to private files. Check does not read them.
+func TestCheckForeignFolder(t *testing.T) {
+	digest := answer.FormatDigest(proof(t).Digest())
+	name, private := digest+".json", filepath.Join(t.TempDir(), "private")
+	if err := os.WriteFile(private, []byte(`{"digest":"`+digest+`","sha256":{"private":"1"}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir := metFolder(t, "")
+	answers := filepath.Join(dir, "answers")
+	if err := errors.Join(os.Mkdir(answers, 0o755), os.Symlink(private, filepath.Join(answers, name))); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := Check(dir); err != nil || !strings.Contains(strings.Join(r.Problems, "\n"), "answers/"+name+" is not an answer") {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if err := os.Symlink(private, filepath.Join(dir, Manifest)); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := Check(dir); err == nil || !strings.Contains(err.Error(), "is not a regular file in the run folder") {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 // TestScrub: texts that are neither names nor paths do not change.
 func TestScrub(t *testing.T) {
 	s := &scrubber{}
