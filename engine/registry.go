@@ -251,10 +251,11 @@ func (r Registry) CheckReachable(ctx context.Context, o Options, urls ...string)
 	return nil
 }
 
-// SplitName splits NAME=URL. Users name servers when they give two of one kind.
+// SplitName splits NAME=URL. Users name servers when they give two of one kind. The name of an existing file or folder
+// may contain =, and is a URL without a name.
 func SplitName(arg string) (name, url string) {
 	before, after, ok := strings.Cut(arg, "=")
-	if !ok || strings.ContainsAny(before, ":/?") {
+	if _, err := os.Stat(arg); err == nil || !ok || strings.ContainsAny(before, ":/?") {
 		return "", arg
 	}
 	return before, after

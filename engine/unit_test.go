@@ -186,11 +186,16 @@ func TestCheckReachable(t *testing.T) {
 	}
 }
 
-// TestSplitName: a name is before the first equals sign, but not within a URL.
+// TestSplitName: a name is before the first equals sign, but not within a URL or the name of an existing file.
 func TestSplitName(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("file=x.db", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for arg, want := range map[string][2]string{
 		"a=postgres://h/d?x=1": {"a", "postgres://h/d?x=1"}, "postgres://h/d?x=1": {"", "postgres://h/d?x=1"},
 		"duckdb:a=b.db": {"", "duckdb:a=b.db"}, "a/b=c": {"", "a/b=c"}, "dry": {"", "dry"}, "x?y=1": {"", "x?y=1"}, "=dry": {"", "dry"},
+		"file=x.db": {"", "file=x.db"}, "other=x.db": {"other", "x.db"},
 	} {
 		if name, url := SplitName(arg); [2]string{name, url} != want {
 			t.Errorf("%s: %q, %q", arg, name, url)

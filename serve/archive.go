@@ -96,8 +96,10 @@ func (a *servedArchive) enter(ctx context.Context, n design.Name) (archive.Archi
 			return nil, err
 		}
 		a.db, a.open = db, map[design.Name]archive.Archive{}
-		at, err := engine.NewLocation(a.path)
-		go a.closeIf(db, func() bool { return a.waitingLoad() != nil || err == nil && at.CheckReplaced() != nil })
+		location, locationErr := engine.NewLocation(a.path) // it fails for a server, whose path is empty
+		go a.closeIf(db, func() bool {
+			return a.waitingLoad() != nil || locationErr == nil && location.CheckReplaced() != nil
+		})
 	}
 	opened, err := archive.DatabaseOf(a.db).Open(lasting, n)
 	if err == nil {
@@ -244,12 +246,26 @@ func (s *Server) add(place string) error {
 	}
 	if len(found) == 0 {
 		problem, cure := "contains neither an archive nor a run folder", "name a folder that a study wrote, such as runs"
+		if inside := s.archiveIn(place); inside != "" {
+			problem, cure = "contains no run folder", "name the archive itself: "+fault.Name(inside)
+		}
 		return &fault.Error{File: place, Problem: problem, Cure: cure}
 	}
 	for _, name := range found {
 		s.addArchivesOf(filepath.Join(f.dir, name))
 	}
 	return nil
+}
+
+// archiveIn returns the path of an archive of an embedded engine in a folder; "" = there is none.
+func (s *Server) archiveIn(dir string) string {
+	entries, _ := os.ReadDir(dir) // runs has read it
+	for _, e := range entries {
+		if path := filepath.Join(dir, e.Name()); s.o.Registry.Recognize(path) != "" {
+			return path
+		}
+	}
+	return ""
 }
 
 // addArchivesOf adds the embedded archives that a study left in its run folder. It follows no symbolic link that leads
@@ -259,14 +275,14 @@ func (s *Server) addArchivesOf(dir string) {
 	if err != nil {
 		return // the folder was removed meanwhile
 	}
-	defer root.Close() //nolint:errcheck // only read
-	entries, err := fs.ReadDir(root.FS(), "archives")
+	defer root.Close()                                         //nolint:errcheck // only read
+	entries, err := os.ReadDir(filepath.Join(dir, "archives")) // root would wait if it is a FIFO
 	if err != nil {
 		return // a run without archives of its own
 	}
 	for _, e := range entries {
 		inside := filepath.Join("archives", e.Name())
-		if _, err := root.Stat(inside); err != nil {
+		if _, err := root.Stat(inside); err != nil { // it leads out of the folder
 			continue
 		}
 		if path := filepath.Join(dir, inside); s.o.Registry.Recognize(path) != "" {
