@@ -91,8 +91,8 @@ func (s *Server) notModified(w http.ResponseWriter, r *http.Request, data string
 const maxPoints = 100_000
 
 // thin reduces all curves together to about limit points. It divides each curve into stretches of equally many
-// points, and keeps the lowest and the highest point of each. A curve keeps at least two points. thin
-// returns the number of remaining points and the number of all points.
+// points, and keeps the lowest and the highest point of each, which are one point if all are equal. A curve
+// keeps its first and its last point. thin returns the number of remaining points and the number of all points.
 func thin(c *run.VerificationPlot, limit int) (shown, all int) {
 	for i := range c.Series {
 		all += len(c.Series[i].X)
@@ -103,7 +103,10 @@ func thin(c *run.VerificationPlot, limit int) (shown, all int) {
 	stretch := 2 * ((all + limit - 1) / limit)
 	for i := range c.Series {
 		s := &c.Series[i]
-		var kept []int
+		if len(s.X) == 0 {
+			continue
+		}
+		kept := []int{0}
 		for from := 0; from < len(s.X); from += stretch {
 			to := min(from+stretch, len(s.X))
 			low, high := from, from
@@ -115,8 +118,9 @@ func thin(c *run.VerificationPlot, limit int) (shown, all int) {
 					high = k
 				}
 			}
-			kept = append(kept, slices.Compact([]int{min(low, high), max(low, high)})...)
+			kept = append(kept, min(low, high), max(low, high))
 		}
+		kept = slices.Compact(append(kept, len(s.X)-1)) // they are sorted
 		s.X, s.Records = lists.Pick(s.X, kept), lists.Pick(s.Records, kept)
 		s.Labels, s.Marks = lists.Pick(s.Labels, kept), lists.Pick(s.Marks, kept)
 		s.Y, s.Low, s.High = lists.Pick(s.Y, kept), lists.Pick(s.Low, kept), lists.Pick(s.High, kept)

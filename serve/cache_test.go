@@ -77,19 +77,20 @@ func TestBetterScores(t *testing.T) {
 	}
 }
 
-// TestSharedRegions: two pairs of groups that differ in their observations give one series with all regions.
+// TestSharedRegions: pairs of groups that differ in their versions give one series with all regions. Those that differ in
+// their observations give one series each.
 func TestSharedRegions(t *testing.T) {
 	catalog := &design.Catalog{}
 	for _, model := range []string{"A", "B"} {
-		for observations, region := range map[string]string{"ADPUPA": "EAST", "ADPSFC": "WEST"} {
+		for _, group := range [][3]string{{"V01", "ADPUPA", "EAST"}, {"V02", "ADPUPA", "WEST"}, {"V01", "ADPSFC", "WEST"}} {
 			catalog.Groups = append(catalog.Groups, &design.Group{
-				LineType: "SL1L2", Model: model, ObType: observations, FcstVar: "TMP", Levels: []string{"P500"}, Masks: []string{region},
+				LineType: "SL1L2", Version: group[0], Model: model, ObType: group[1], FcstVar: "TMP", Levels: []string{"P500"}, Masks: []string{group[2]},
 			})
 		}
 	}
 	all := contest{"model", "A", "B"}.shared(catalog, "SL1L2")
-	if len(all) != 1 || len(all[0].regions) != 2 {
-		t.Errorf("%+v, want one series with two regions", all)
+	if len(all) != 2 || !slices.Equal(all[0].regions, []string{"EAST", "WEST"}) || !slices.Equal(all[1].regions, []string{"WEST"}) {
+		t.Errorf("%+v, want a series with two regions and one with one", all)
 	}
 }
 

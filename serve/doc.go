@@ -6,4 +6,6 @@
 // opens archives read-only and closes them when no request uses them. It serves no file outside the
 // folders that the command line names, also not through a symbolic link. The browser's code is in
 // web/, bundled into web/dist and embedded, so the page fetches nothing from elsewhere.
+//
+// Statement N in the tests is row N of the table of promises in docs/results/serve.md.
 package serve

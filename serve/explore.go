@@ -36,8 +36,11 @@ type pageQuestion struct {
 	patterns []string // of the URL, for the variables of q that match them; nil = none
 	seed     uint64
 	contents string // the archive's contentsID
-	key      string // of the answer in the cache, without statistic and contents
+	cacheKey string // archive, design, flavours and URL; ask appends the statistic and the contents
 }
+
+// defaultSeed is the seed of the bootstrap if the URL has none. It is also the default of barograph ask.
+const defaultSeed = 1
 
 // placeKeys are the keys of a URL that name the archive and the configuration. All other keys belong to
 // the question.
@@ -45,7 +48,7 @@ var placeKeys = []string{"archive", "design", "flavour", "seed", "intervals", "c
 
 // parsePlace reads the archive and the configuration of a URL.
 func (s *Server) parsePlace(v url.Values) (*pageQuestion, error) {
-	a := &pageQuestion{archive: s.archive(v.Get("archive")), subset: cmp.Or(v.Get("subset"), "archive"), seed: 1}
+	a := &pageQuestion{archive: s.archive(v.Get("archive")), subset: cmp.Or(v.Get("subset"), "archive"), seed: defaultSeed}
 	if a.archive == nil {
 		var names []string
 		for _, o := range s.archives {
@@ -93,7 +96,8 @@ func (s *Server) parseQuestion(r *http.Request) (*pageQuestion, error) {
 	}
 	if name != "" {
 		a.q, err = caseByName(name)
-		if err == nil && len(v) > 0 && (len(v) > 1 || v.Get("subset") == "") {
+		isOnlySubset := len(v) == 1 && v.Get("subset") != ""
+		if err == nil && len(v) > 0 && !isOnlySubset {
 			err = fault.Misuse("case", "is combined with other conditions", "leave one of them out")
 		}
 	} else {
@@ -107,7 +111,7 @@ func (s *Server) parseQuestion(r *http.Request) (*pageQuestion, error) {
 		return nil, err
 	}
 	v.Set("case", name)
-	a.key = strings.Join([]string{a.archive.name, string(a.design), fmt.Sprint(a.flavours), v.Encode()}, "\n")
+	a.cacheKey = strings.Join([]string{a.archive.name, string(a.design), fmt.Sprint(a.flavours), v.Encode()}, "\n")
 	return a, nil
 }
 
@@ -140,11 +144,19 @@ func caseByName(name string) (*question.Question, error) {
 
 // stat returns the requested statistic.
 func (a *pageQuestion) stat() (string, error) {
-	names := curve.Stats(a.q)
-	if len(names) == 0 {
+	name := firstStat(a.q)
+	if name == "" {
 		return "", fault.Misuse("stat", "is missing for line type "+a.q.Type.Name, "choose one: barograph list statistics")
 	}
-	return names[0], nil
+	return name, nil
+}
+
+// firstStat returns the first statistic that a question draws; "" = none.
+func firstStat(q *question.Question) string {
+	if names := curve.Stats(q); len(names) > 0 {
+		return names[0]
+	}
+	return ""
 }
 
 // wide returns the question with all columns that its statistic needs, and the statistic.
@@ -180,7 +192,7 @@ func (s *Server) ask(ctx context.Context, a *pageQuestion, cost *Cost) (rows *an
 		if a.contents, err = contentsID(ctx, in, a.subset); err != nil {
 			return err
 		}
-		if rows = s.answers.get(a.key + name + a.contents); rows != nil {
+		if rows = s.answers.get(a.cacheKey + name + a.contents); rows != nil {
 			cost.Recall = true
 			return nil
 		}
@@ -195,7 +207,7 @@ func (s *Server) ask(ctx context.Context, a *pageQuestion, cost *Cost) (rows *an
 		}
 		cost.Ask, cost.Derive, cost.Server = ms(time.Since(began)), ms(query.DeriveTime), ms(query.ServerTime)
 		rows = b.Take()
-		s.answers.put(a.key+name+a.contents, rows)
+		s.answers.put(a.cacheKey+name+a.contents, rows)
 		return nil
 	})
 	return rows, err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -29,6 +30,7 @@ type Alternative struct {
 	Rows    int     `json:"rows"`
 	Problem string  `json:"problem,omitempty"`
 
+	err           error // the cause of Problem
 	archive       *servedArchive
 	subset        string
 	cannotExpress bool // the flavour cannot express the question
@@ -55,11 +57,9 @@ func (s *Server) faster(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var want *answer.Answer
-	for _, x := range alternatives {
-		if want == nil && x.archive == a.archive && x.Design == string(a.design) && x.subset == a.subset {
-			want = x.ask(ctx, wide, nil, false)
-		}
+	want, err := reference(ctx, alternatives, a, wide)
+	if err != nil {
+		return err
 	}
 	for i, rep := range measure.Interleave(a.seed, len(alternatives), repetitions+1) {
 		if x := alternatives[i]; x.Problem == "" && !x.cannotExpress {
@@ -77,6 +77,23 @@ func (s *Server) faster(w http.ResponseWriter, r *http.Request) error {
 	}
 	slices.SortStableFunc(alternatives, compareAlternatives)
 	return writeJSON(w, alternatives)
+}
+
+// reference returns the result of the archive that the page shows. It is an error if none of its configurations
+// has a result.
+func reference(
+	ctx context.Context, alternatives []*Alternative, a *pageQuestion, wide *question.Question,
+) (*answer.Answer, error) {
+	failed := errors.New("none of its configurations could be queried")
+	for _, x := range alternatives {
+		if x.archive == a.archive && x.Design == string(a.design) && x.subset == a.subset {
+			if want := x.ask(ctx, wide, nil, false); want != nil {
+				return want, nil
+			}
+			failed = cmp.Or(x.err, failed)
+		}
+	}
+	return nil, fmt.Errorf("%s has no result with which others could be compared: %w", a.archive.name, failed)
 }
 
 // compareAlternatives orders alternatives by their times. Those without a time are last.
@@ -144,7 +161,7 @@ func (x *Alternative) ask(ctx context.Context, q *question.Question, want *answe
 		return nil
 	})
 	if err != nil {
-		x.Problem = fault.Redact(err.Error())
+		x.err, x.Problem = err, fault.Redact(err.Error())
 	}
 	return want
 }

@@ -69,6 +69,12 @@ func (s *Server) hasCookie(r *http.Request) bool {
 	return err == nil && s.isToken(c.Value)
 }
 
+// Opened is the URL parameter that `barograph serve --open` adds. It starts the browser with a local HTML file
+// that redirects to the URL. For a browser the file is another site, and after a redirect from another site it
+// sends no strict cookie. Therefore the response is a page of this server, which then opens the URL without the
+// token.
+const Opened = "opened"
+
 // setCookie stores the token in a cookie and redirects to the URL without it. A URL that a user passes on
 // therefore contains no token.
 func (s *Server) setCookie(w http.ResponseWriter, r *http.Request) {
@@ -89,8 +95,3 @@ func (s *Server) setCookie(w http.ResponseWriter, r *http.Request) {
 	}
 	http.Redirect(w, r, u.RequestURI(), http.StatusSeeOther)
 }
-
-// Opened is the URL parameter of a request that a file on this machine has caused. For a browser the file is
-// another site, and after a redirect from another site it sends no strict cookie. Therefore the response is a
-// page of this server, which then opens the URL without the token.
-const Opened = "opened"

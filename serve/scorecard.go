@@ -28,6 +28,7 @@ type Row struct {
 	Variable string `json:"fcst_var"`
 	Level    string `json:"fcst_lev"`
 	Region   string `json:"vx_mask"`
+	ObType   string `json:"obtype,omitempty"` // of both; "" = each model is verified against its own analysis
 	Stat     string `json:"stat"`
 	Cells    []Cell `json:"cells"`
 }
@@ -40,14 +41,16 @@ type Cell struct {
 	Value *float64 `json:"value"`
 	Low   *float64 `json:"low"`
 	High  *float64 `json:"high"`
-	// P is the probability of a difference at least as large by chance, from the bootstrap's standard error.
-	P *float64 `json:"p"`
+	// P is the probability of a difference at least as large by chance, from the bootstrap's standard error. null:
+	// Untested is the reason.
+	P        *float64 `json:"p"`
+	Untested string   `json:"untested,omitempty"` // "no value", "too few cases" or "no interval"
 	// Better is 1 if the candidate is better, −1 if the baseline is, and 0 if neither is or if the statistic has
 	// no best value.
 	Better int `json:"better"`
 }
 
-// minCases is the number of cases below which a cell shows no result.
+// minCases is the number of cases below which a cell has no P. The page then shows the cell as not tested.
 const minCases = 8
 
 // scorecard sends one JSON value for each row, as soon as the row is computed. If it fails after the first row,
@@ -87,7 +90,7 @@ func (s *Server) scorecardRows(
 				continue
 			}
 			q := c.question(t, a.subset, one)
-			name := cmp.Or(v.Get("stat"), cmp.Or(append(curve.Stats(q), "")...))
+			name := cmp.Or(v.Get("stat"), firstStat(q))
 			wide, err := curve.Widen(q, []string{name})
 			if err != nil {
 				return err
@@ -110,7 +113,7 @@ func (s *Server) scorecardRows(
 			if err != nil {
 				return err
 			}
-			spreads := map[[2]int]float64{}
+			spreads := map[[2]int]float64{} // without the cells that have no interval
 			if err := d.EachInterval(ctx, func(i, k int, iv stat.Interval) { spreads[[2]int{i, k}] = iv.Spread }); err != nil {
 				return err
 			}
@@ -132,10 +135,11 @@ func (s *Server) scorecardRows(
 type contest struct{ by, candidate, baseline string }
 
 // series is a variable at a level, and the regions that the candidate and the baseline share. model is the
-// model whose versions are compared; "" = models are compared.
+// model whose versions are compared; "" = models are compared. obTypes has one type of observations if both are
+// verified against the same one, otherwise the candidate's own analysis and the baseline's.
 type series struct {
 	lineType, model, variable, level string
-	regions                          []string
+	obTypes, regions                 []string
 }
 
 // narrow keeps the regions that a URL selects. It returns false if the URL does not select the series.
@@ -145,19 +149,33 @@ func (one *series) narrow(v url.Values) bool {
 	return selects("fcst_var", one.variable) && selects("fcst_lev", one.level) && len(one.regions) > 0
 }
 
-// shared returns the series of a line type that the candidate and the baseline share. Two pairs of groups that
-// differ in their observations give one series with the regions of both.
-func (c contest) shared(catalog *design.Catalog, lineType string) (out []series) {
-	pairs := func(g, o *design.Group) bool {
-		if c.by == "version" {
-			return g.Version == c.candidate && o.Version == c.baseline && g.Model == o.Model && g.ObType == o.ObType
-		}
-		ownAnalysis := strings.EqualFold(g.ObType, c.candidate) // each model is verified against its own analysis
-		return g.Model == c.candidate && o.Model == c.baseline && (o.ObType == g.ObType || ownAnalysis)
+// pairs reports whether the candidate's records in a group are compared with the baseline's in another. Both are
+// verified against the same observations. If no records of the two models are, each is verified against its own
+// analysis.
+func (c contest) pairs(catalog *design.Catalog, g, o *design.Group) bool {
+	switch {
+	case g.LineType != o.LineType || g.FcstVar != o.FcstVar:
+		return false
+	case c.by == "version":
+		return g.Version == c.candidate && o.Version == c.baseline && g.Model == o.Model && g.ObType == o.ObType
+	case g.Model != c.candidate || o.Model != c.baseline:
+		return false
+	case g.ObType == o.ObType:
+		return true
 	}
+	againstOther := func(x *design.Group) bool { // the analysis of the other model
+		isOther := x.Model == g.Model && x.ObType == o.ObType || x.Model == o.Model && x.ObType == g.ObType
+		return isOther && x.LineType == g.LineType && x.FcstVar == g.FcstVar
+	}
+	return strings.EqualFold(g.ObType, g.Model) && strings.EqualFold(o.ObType, o.Model) &&
+		!slices.ContainsFunc(catalog.Groups, againstOther)
+}
+
+// shared returns the series of a line type that the candidate and the baseline share.
+func (c contest) shared(catalog *design.Catalog, lineType string) (out []series) {
 	for _, g := range catalog.Groups {
 		for _, o := range catalog.Groups {
-			if g.LineType != lineType || o.LineType != lineType || o.FcstVar != g.FcstVar || !pairs(g, o) {
+			if g.LineType != lineType || !c.pairs(catalog, g, o) {
 				continue
 			}
 			model := ""
@@ -165,7 +183,7 @@ func (c contest) shared(catalog *design.Catalog, lineType string) (out []series)
 				model = g.Model
 			}
 			for _, level := range g.Levels {
-				one := series{lineType, model, g.FcstVar, level, nil}
+				one := series{lineType, model, g.FcstVar, level, question.Unique([]string{g.ObType, o.ObType}), nil}
 				for _, m := range g.Masks {
 					if slices.Contains(o.Masks, m) {
 						one.regions = append(one.regions, m)
@@ -175,7 +193,8 @@ func (c contest) shared(catalog *design.Catalog, lineType string) (out []series)
 					continue
 				}
 				i := slices.IndexFunc(out, func(have series) bool {
-					return have.model == model && have.variable == one.variable && have.level == level
+					return have.model == model && have.variable == one.variable && have.level == level &&
+						slices.Equal(have.obTypes, one.obTypes)
 				})
 				if i < 0 {
 					out = append(out, one)
@@ -202,6 +221,9 @@ func (c contest) question(t *record.LineType, subset string, one series) *questi
 		Curves: []question.Group{{Field: c.by, Values: [][]string{{c.candidate}, {c.baseline}}}, {Field: "vx_mask"}},
 	}
 	q.SelectColumns()
+	// The observations are a condition, but no column: the cases of two models that are verified against their own
+	// analyses must not differ in a column.
+	q.Header[record.ObType] = one.obTypes
 	return q
 }
 
@@ -209,11 +231,24 @@ func (c contest) question(t *record.LineType, subset string, one series) *questi
 func send(w http.ResponseWriter, one series, d *curve.LazyCurves, spreads map[[2]int]float64) error {
 	to := json.NewEncoder(w)
 	for i, s := range d.Series {
-		row := Row{one.model, one.variable, one.level, d.ValuesOf(i)[1], d.Stat, []Cell{}}
+		row := Row{
+			Model: one.model, Variable: one.variable, Level: one.level, Region: d.ValuesOf(i)[1], Stat: d.Stat, Cells: []Cell{},
+		}
+		if len(one.obTypes) == 1 {
+			row.ObType = one.obTypes[0]
+		}
 		for k, x := range s.X {
 			cell := Cell{Lead: x, N: s.Records[k], Value: valueOf(s.Y[k]), Low: valueOf(s.Low[k]), High: valueOf(s.High[k])}
-			if sd := spreads[[2]int{i, k}]; s.Records[k] >= minCases && sd > 0 {
-				cell.P = valueOf(math.Erfc(math.Abs(s.Y[k]) / sd / math.Sqrt2))
+			spread, hasInterval := spreads[[2]int{i, k}]
+			switch {
+			case cell.Value == nil:
+				cell.Untested = "no value"
+			case cell.N < minCases:
+				cell.Untested = "too few cases"
+			case !hasInterval:
+				cell.Untested = "no interval"
+			default:
+				cell.P = valueOf(probability(*cell.Value, spread))
 			}
 			candidate, baseline, err := d.Operands(i, k)
 			if err != nil {
@@ -229,6 +264,18 @@ func send(w http.ResponseWriter, one series, d *curve.LazyCurves, spreads map[[2
 	return nil
 }
 
+// probability is the two-sided probability of a normally distributed difference that is at least as large as d.
+// Without spread, all replicates equal d.
+func probability(d, spread float64) float64 {
+	switch {
+	case d == 0:
+		return 1
+	case spread == 0:
+		return 0
+	}
+	return math.Erfc(math.Abs(d) / spread / math.Sqrt2)
+}
+
 // valueOf returns nil for a value that JSON cannot express.
 func valueOf(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -240,7 +287,7 @@ func valueOf(v float64) *float64 {
 // bestScores are the best values of statistics that stat.PerfectScore does not know. ±Inf means that a higher or
 // a lower value is always better.
 var bestScores = map[string]float64{ //nolint:gochecknoglobals // a constant table
-	"MAE_OERR": 0, "RMSE_OERR": 0, "ME_OERR": 0, "CRPS_EMP": 0, "CRPS_EMP_FAIR": 0, "IGN": math.Inf(-1),
+	"RMSE_OERR": 0, "ME_OERR": 0, "CRPS_EMP": 0, "CRPS_EMP_FAIR": 0, "IGN": math.Inf(-1),
 	"S1": 0, "S1_OG": 0, "FGOG_RATIO": 100, "FE": 0, "SI": 0, "COMP": 1, "ODDS": math.Inf(1), "LODDS": math.Inf(1),
 	"DIR_ERR": 0, "DIR_ABSERR": 0, "DIR_ME": 0, "DIR_MAE": 0, "DIR_MSE": 0, "DIRA_ME": 0, "DIRA_MAE": 0, "DIRA_MSE": 0,
 	"SPEED_ABSERR": 0, "VDIFF_SPEED": 0, "FY_ON": 0, "FN_OY": 0,

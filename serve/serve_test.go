@@ -312,8 +312,8 @@ func TestSizes(t *testing.T) {
 
 const where = "archive=two.pebble&design=keyvalue&subset=archive&line_type=SAL1L2&fcst_var=HGT&fcst_lev=P500&vx_mask=G2%2FNHX"
 
-// TestCurve tests statement 7 on small data, and 8, 9, 13 and 14: a page's curve equals that of
-// ask, bit for bit. The first response has no intervals.
+// TestCurve tests statement 7 on small data, and 4, 8 and 9: a page's curve equals that of ask, bit for bit. The first
+// response has no intervals, and the curve does not jump when they come.
 func TestCurve(t *testing.T) {
 	dir := t.TempDir()
 	file := loadArchive(t, dir)
@@ -460,12 +460,14 @@ func TestStudied(t *testing.T) {
 
 func TestNothingToServe(t *testing.T) {
 	empty, loop := t.TempDir(), filepath.Join(t.TempDir(), "loop")
+	archives := t.TempDir()
+	archive := loadArchive(t, archives)
 	if err := os.Symlink(loop, loop); err != nil {
 		t.Fatal(err)
 	}
 	for place, want := range map[string]string{
 		"nowhere": "nowhere: file does not exist; name an engine's URL", loop: "too many levels of symbolic links", empty: "contains neither an archive nor a run folder",
-		"serve_test.go": "is no archive", "pebbel:x.db": "did you mean pebble",
+		archives: "contains no run folder; name the archive itself: " + archive, "serve_test.go": "is no archive", "pebbel:x.db": "did you mean pebble",
 	} {
 		if _, err := serve.New(serve.Options{Registry: engine.Registry{pebble.Driver()}}, place); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", place, err)

@@ -19,7 +19,7 @@ func (s *Server) exportQuestion(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	kind := r.URL.Path[strings.LastIndexByte(r.URL.Path, '.')+1:]
-	text, err := question.YAML(a.withPatterns(a.q))
+	text, err := question.YAML(a.withSeed(a.withPatterns(a.q)))
 	switch {
 	case err != nil:
 		return err
@@ -54,6 +54,18 @@ func (a *pageQuestion) withPatterns(q *question.Question) *question.Question {
 	if a.patterns != nil {
 		out.Header[record.FcstVar] = a.patterns
 	}
+	return &out
+}
+
+// withSeed returns a question with the seed of the URL, unless the question has one or the seed is the default,
+// which barograph ask has, too.
+func (a *pageQuestion) withSeed(q *question.Question) *question.Question {
+	drawing := *cmp.Or(q.Drawing, question.NewDrawing(q.Type, question.DefaultStat(q.Type), ""))
+	if a.seed == defaultSeed || drawing.Seed != nil {
+		return q
+	}
+	out := *q
+	drawing.Seed, out.Drawing = &a.seed, &drawing
 	return &out
 }
 

@@ -32,7 +32,7 @@ func TestTaken(t *testing.T) {
 	takenOf(t, p, where, []string{
 		"&version=V01", "&axis=fcst_lead&series=model", "&axis=valid_hour&series=model,fcst_lead&fcst_lead=24,48", "&series=model&axis=fcst_lead&event_equal=true&fcst_valid_beg=2024-01-01..2024-01-03/12h",
 		"&stat=RMSFA&model=GFS&valid_hour=0,12&fcst_valid_beg=2024-01-01..2024-01-03", "&stat=ANOM_CORR&axis=fcst_valid_beg&fcst_lead=24", "&minus=GFS&series=model",
-		"&picture=box&series=model", "&picture=bar", "&picture=contour&series=model", "&picture=revision&series=model",
+		"&axis=fcst_lead&series=model&seed=2", "&seed=2", "&picture=box&series=model", "&picture=bar", "&picture=contour&series=model", "&picture=revision&series=model",
 	})
 	p = newPage(t, loadEnsembles(t, t.TempDir()))
 	takenOf(t, p, pictured, []string{"&picture=reliability&series=model", "&picture=roc&model=A", "&picture=eclv"})

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/stat"
 )
 
 // TestThin tests part of statement 15: above the limit, thin keeps the minimum and the maximum of
@@ -28,7 +29,7 @@ func TestThin(t *testing.T) {
 		return c
 	}
 	c := made()
-	if shown, all := thin(c, maxPoints); all != 2*n || shown > maxPoints || shown != len(c.Series[0].X)+len(c.Series[1].X) {
+	if shown, all := thin(c, maxPoints); all != 2*n || shown > maxPoints+4 || shown != len(c.Series[0].X)+len(c.Series[1].X) {
 		t.Errorf("%d of %d", shown, all)
 	}
 	for _, s := range c.Series {
@@ -44,5 +45,38 @@ func TestThin(t *testing.T) {
 	c = made()
 	if shown, all := thin(c, 2*n); shown != 2*n || all != 2*n || len(c.Series[0].X) != n {
 		t.Errorf("%d of %d", shown, all)
+	}
+}
+
+// TestThinFlatCurves: a curve without a lowest and a highest point keeps its ends, so that its line is drawn completely.
+func TestThinFlatCurves(t *testing.T) {
+	c := &run.VerificationPlot{}
+	for name, n := range map[string]int{"none": 0, "one": 1, "short": 4, "long": 100_000, "undefined": 5, "wave": 1001} {
+		s := run.Series{Name: name}
+		for i := range n {
+			s.X, s.Y = append(s.X, float64(i)), append(s.Y, map[string]float64{"undefined": math.NaN(), "wave": float64(i*i%7 - 3)}[name])
+		}
+		c.Series = append(c.Series, s)
+	}
+	shown, all := thin(c, maxPoints)
+	if all != 101_011 || shown >= all {
+		t.Errorf("%d of %d", shown, all)
+	}
+	for _, s := range c.Series {
+		n := map[string]int{"none": 0, "one": 1, "short": 4, "long": 100_000, "undefined": 5, "wave": 1001}[s.Name]
+		if len(s.X) != len(s.Y) || len(s.X) < min(n, 2) || n > 0 && (s.X[0] != 0 || s.X[len(s.X)-1] != float64(n-1)) || !slices.IsSorted(s.X) {
+			t.Errorf("%s of %d points keeps %.10v", s.Name, n, s.X[:min(len(s.X), 5)])
+		}
+	}
+}
+
+// TestBestScores: the table has no statistic whose best value package stat knows.
+func TestBestScores(t *testing.T) {
+	for _, s := range stat.Table() {
+		if _, ok := s.PerfectScore(); ok {
+			if _, twice := bestScores[s.Name]; twice {
+				t.Errorf("%s of %s", s.Name, s.LineType)
+			}
+		}
 	}
 }

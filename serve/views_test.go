@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -102,8 +103,8 @@ func reportsKills(killed time.Time) func(b *browser, p *page) {
 		b.open(p.URL + "/live?folder=runs&name=killed")
 		b.until(`document.getElementById('standing')?.textContent == 'interrupted at pebble test_1 keyvalue keys'`)
 		b.t.Logf("said %.1f s after the kill", time.Since(killed).Seconds())
-		if n := b.text(`band.textContent.match(/(\d+) samples/)[1]`); n < "4" {
-			b.t.Error(n, "samples")
+		if n, err := strconv.Atoi(b.text(`band.textContent.match(/(\d+) samples/)[1]`)); err != nil || n < 4 {
+			b.t.Error(n, "samples", err)
 		}
 		b.open(p.URL + "/runs")
 		b.until(`document.body.innerText.includes('interrupted at pebble test_1 keyvalue keys')`)

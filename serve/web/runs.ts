@@ -302,7 +302,9 @@ export class Live {
         ? h(
             'span',
             {},
-            `${step.text}: ${count(step.done ?? 0)}${step.of ? ` of ${count(step.of)}${standing === 'running' ? left(events, step) : ''}` : ''}`,
+            step.done || step.of
+              ? `${step.text}: ${count(step.done ?? 0)}${step.of ? ` of ${count(step.of)}${standing === 'running' ? left(events, step) : ''}` : ''}`
+              : step.text, // a message without a size
           )
         : '',
       h('span', {}, several(events.filter(e => e.sample).length, 'sample')),

@@ -9,6 +9,7 @@ interface Cell {
   low: number | null;
   high: number | null;
   p: number | null;
+  untested?: string; // why p is null
   better: number;
 }
 interface Row {
@@ -16,6 +17,7 @@ interface Row {
   fcst_var: string;
   fcst_lev: string;
   vx_mask: string;
+  obtype?: string; // of both models or versions; none = each model is verified against its own analysis
   stat: string;
   cells: Cell[];
 }
@@ -31,13 +33,22 @@ const mostOpen = 60;
 // symbol shows direction and significance without color: ▲ better, ▼ worse, ◆ neither because the statistic has no
 // best value. Significant symbols are filled.
 function symbol(c: Cell, alpha: number): [string, string] {
-  if (c.value == null || c.p == null) return ['·', 'too few cases'];
+  if (c.value == null || c.p == null) return ['·', `not tested: ${c.untested ?? 'no value'}`];
   if (c.value === 0) return ['=', 'no difference'];
   const sure = c.p < alpha,
     [filled, empty, word] =
       c.better > 0 ? ['▲', '△', 'better'] : c.better < 0 ? ['▼', '▽', 'worse'] : ['◆', '◇', 'different'];
   return [sure ? filled! : empty!, `${word}, ${sure ? 'significant' : 'within noise'}`];
 }
+
+// numbers describes the value of a cell, its interval and the number of cases.
+function numbers(c: Cell): string {
+  const interval = c.low == null || c.high == null ? '' : ` (${c.low.toPrecision(3)} … ${c.high.toPrecision(3)})`;
+  return `${c.value?.toPrecision(4) ?? '—'}${interval}, n ${c.n}`;
+}
+
+// series identifies the rows that only their observations distinguish.
+const series = (r: Row) => [r.model, r.fcst_var, r.fcst_lev, r.vx_mask].join('|');
 
 export async function scorecard(main: HTMLElement, home: Home, signal: AbortSignal) {
   const q = state(),
@@ -91,7 +102,7 @@ export async function scorecard(main: HTMLElement, home: Home, signal: AbortSign
         '▼ worse, significant',
         '◆ ◇ different, without a best value',
         '= no difference',
-        '· too few cases',
+        '· not tested: too few cases, no interval or no value',
       ].map(k => h('li', {}, k)),
     ),
     note = h('p', { id: 'note' }),
@@ -209,7 +220,8 @@ export async function scorecard(main: HTMLElement, home: Home, signal: AbortSign
   // part is a group of rows below a line that counts its significant cells; the line opens and closes it.
   function part(name: string, of: Row[], columns: (keyof Row)[], leads: number[], alpha: number) {
     const counts = { better: 0, worse: 0, tested: 0 },
-      open = rows.length <= mostOpen !== turned.has(name);
+      open = rows.length <= mostOpen !== turned.has(name),
+      namesObservations = new Set(rows.map(series)).size < rows.length;
     for (const r of of)
       for (const c of r.cells) {
         const words = symbol(c, alpha)[1];
@@ -252,7 +264,15 @@ export async function scorecard(main: HTMLElement, home: Home, signal: AbortSign
         h(
           'tr',
           {},
-          ...columns.map(f => h('td', {}, (f === 'fcst_var' && r.model ? r.model + ' ' : '') + String(r[f] ?? ''))),
+          ...columns.map(f =>
+            h(
+              'td',
+              {},
+              (f === 'fcst_var' && r.model ? r.model + ' ' : '') +
+                String(r[f] ?? '') +
+                (f === columns[0] && namesObservations ? ` (${r.obtype ?? 'own analysis'})` : ''),
+            ),
+          ),
           ...leads.map(l => {
             const c = r.cells.find(c => c.lead === l);
             if (!c || (only && !(c.p != null && c.p < alpha))) return h('td', {});
@@ -267,6 +287,7 @@ export async function scorecard(main: HTMLElement, home: Home, signal: AbortSign
                 ['fcst_var', r.fcst_var],
                 ['fcst_lev', r.fcst_lev],
                 ['vx_mask', r.vx_mask],
+                ...(r.obtype ? [['obtype', r.obtype]] : []),
                 ['axis', 'fcst_lead'],
                 ['series', by],
                 ['minus', baseline],
@@ -281,7 +302,7 @@ export async function scorecard(main: HTMLElement, home: Home, signal: AbortSign
                   class:
                     words.includes('significant') &&
                     (words.startsWith('better') ? 'good' : words.startsWith('worse') && 'bad'),
-                  title: `${words}: ${c.value?.toPrecision(4)} (${c.low?.toPrecision(3)} … ${c.high?.toPrecision(3)}), n ${c.n}`,
+                  title: `${words}: ${numbers(c)}`,
                   'aria-label': `${r.fcst_var} ${r.fcst_lev} ${r.vx_mask} at ${l} h: ${words}`,
                 },
                 sign,
