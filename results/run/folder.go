@@ -159,13 +159,11 @@ func (f *Folder) StepLogger(printLine func(string)) func(string) {
 // ExitError returns wrong with its exit status if an answer is wrong, else failed with its exit status if an answer is
 // missing, else nil.
 func (f *Folder) ExitError(wrong, failed error) error {
-	has := func(v Verdict) bool {
-		return slices.ContainsFunc(f.samples, func(s *Sample) bool { return s.Verdict == v })
-	}
+	verdicts := lists.Set(f.samples, func(s *Sample) Verdict { return s.Verdict })
 	switch {
-	case has(Wrong):
+	case verdicts[Wrong]:
 		return &fault.Status{Code: fault.Differs, Err: wrong}
-	case has(Failed):
+	case verdicts[Failed]:
 		return &fault.Status{Code: fault.Incomplete, Err: failed}
 	}
 	return nil
@@ -214,20 +212,17 @@ func (f *Folder) Samples() []Sample {
 	return lists.Map(f.samples, func(s *Sample) Sample { return *s })
 }
 
-// Reject writes a quarantined line to quarantine.csv as it is, because its text is data.
+// Reject writes a quarantined line to quarantine.csv.
 func (f *Folder) Reject(file string, line uint32, reason, text string) (err error) {
-	if f.Dir == "" {
-		return nil
-	}
-	rows := [][]string{{file, strconv.Itoa(int(line)), reason, text}}
+	lines := [][]string{{file, strconv.Itoa(int(line)), reason, text}}
 	if f.quarantineCSV == nil {
 		if f.quarantineFile, err = os.Create(filepath.Join(f.Dir, "quarantine.csv")); err != nil {
 			return err
 		}
 		f.quarantineCSV = csv.NewWriter(f.quarantineFile)
-		rows = slices.Insert(rows, 0, []string{"file", "line", "reason", "text"})
+		lines = slices.Insert(lines, 0, []string{"file", "line", "reason", "text"})
 	}
-	return f.quarantineCSV.WriteAll(rows)
+	return f.quarantineCSV.WriteAll(lines)
 }
 
 // Close writes samples.parquet, latency.hlog and run.json. If it fails, everything written earlier
