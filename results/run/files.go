@@ -51,8 +51,12 @@ func FileName(parts ...string) string {
 	return name
 }
 
-// WriteFile writes a file of a run folder atomically, and never outside of the folder.
+// WriteFile writes a file of a run folder atomically, and never outside of the folder. It writes nothing if dir is "",
+// because the run is then only in memory.
 func WriteFile(dir, name string, text []byte) (err error) {
+	if dir == "" {
+		return nil
+	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err

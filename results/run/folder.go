@@ -212,8 +212,11 @@ func (f *Folder) Samples() []Sample {
 	return lists.Map(f.samples, func(s *Sample) Sample { return *s })
 }
 
-// Reject writes a quarantined line to quarantine.csv.
+// Reject writes a quarantined line to quarantine.csv as it is, because its text is data.
 func (f *Folder) Reject(file string, line uint32, reason, text string) (err error) {
+	if f.Dir == "" {
+		return nil
+	}
 	lines := [][]string{{file, strconv.Itoa(int(line)), reason, text}}
 	if f.quarantineCSV == nil {
 		if f.quarantineFile, err = os.Create(filepath.Join(f.Dir, "quarantine.csv")); err != nil {

@@ -27,11 +27,8 @@ func (f *Folder) StorePlan(c Cell, text, plan string, access []Access) error {
 	_, values := c.Axes()
 	name := filepath.Join("plans", FileName(slices.Concat(values[:1], []string{c.Engine}, values[1:])...))
 	title := "-- " + values[0] + ", " + strings.Join(append([]string{c.Engine}, values[1:]...), " ")
-	body := title + "\n" + text + "\n\n-- plan\n" + fault.Redact(plan) + "\n"
-	if err := WriteFile(f.Dir, name+".txt", []byte(body)); err != nil {
-		return err
-	}
-	return writeJSON(f.Dir, name+".json", Plan{Cell: c, Access: access})
+	body := []byte(fault.Redact(title + "\n" + text + "\n\n-- plan\n" + plan + "\n"))
+	return cmp.Or(WriteFile(f.Dir, name+".txt", body), writeJSON(f.Dir, name+".json", Plan{Cell: c, Access: access}))
 }
 
 // ReadPlans reads plans/, sorted by file name.
