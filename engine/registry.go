@@ -40,13 +40,13 @@ func (r Registry) Parse(raw string) (*Driver, *url.URL, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	d, known := r.Find(raw)
-	if scheme, err := r.recognize(raw); !known && (scheme != "" || err != nil) { // the path of an archive, without the engine
-		d, _ = r.Find(scheme)
+	if scheme, err := r.recognize(raw); !slices.Contains(r.schemes(), raw) && (scheme != "" || err != nil) { // the path of an archive, without the engine
+		d, _ := r.Find(scheme)
 		return d, &url.URL{Scheme: scheme, Opaque: (&url.URL{Path: raw}).EscapedPath()}, err
 	}
 	scheme, rest, isURL := strings.Cut(raw, ":")
-	if d, known = r.Find(strings.ToLower(scheme)); known && d.Place == Embedded {
+	d, known := r.Find(strings.ToLower(scheme))
+	if known && d.Place == Embedded {
 		rest = strings.ReplaceAll(rest, "#", "%23") // part of the path; a fragment would end it and name another file
 	}
 	u, err := fault.ParseURL(scheme + ":" + rest)
@@ -56,8 +56,8 @@ func (r Registry) Parse(raw string) (*Driver, *url.URL, error) {
 		return nil, nil, r.unknown(scheme, strings.TrimSuffix(raw, ":"))
 	}
 	if d.Place == Embedded && u.Host != "" && u.Host != "localhost" || d.Place == Remote && u.Opaque != "" {
-		problem := map[Place]string{Embedded: "names a host", Remote: "has no // before its host"}[d.Place]
-		return nil, nil, fault.Misuse(d.Scheme+" URL", problem, "write it as in "+d.Example)
+		problems := map[Place]string{Embedded: "names a host", Remote: "has no // before its host"}
+		return nil, nil, fault.Misuse(d.Scheme+" URL", problems[d.Place], "write it as in "+d.Example)
 	}
 	for name, values := range u.Query() {
 		if !slices.Contains(d.params(), name) {
@@ -82,7 +82,7 @@ func (r Registry) Recognize(path string) string {
 func (r Registry) recognize(path string) (scheme string, err error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() && !info.Mode().IsRegular() { // do not open a pipe
-		return "", nil
+		return "", nil //nolint:nilerr // such a path is no archive, and the URL may name a new one
 	}
 	f, err := os.Open(path)
 	if err != nil {
