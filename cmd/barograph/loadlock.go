@@ -62,10 +62,10 @@ func (e *env) lockForLoad(file string) (unlock func(), err error) {
 	temporary := fmt.Sprintf("%s.%d", file, time.Now().UnixNano())
 	defer os.Remove(temporary)                              //nolint:errcheck // it has another name then, or another process loads
 	err = cmp.Or(err, os.WriteFile(temporary, text, 0o644)) //nolint:gosec // no secret
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EROFS) {
-		return func() {}, nil // this user cannot write into the folder: the engine reports that
-	} else if err != nil {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return func() {}, err
+	} else if err != nil {
+		return func() {}, nil //nolint:nilerr // the engine reports that this user cannot write into the folder, or has no folder
 	}
 	for range 2 {
 		if err = os.Link(temporary, file); err != nil && !errors.Is(err, fs.ErrExist) {
