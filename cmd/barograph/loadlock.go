@@ -65,7 +65,7 @@ func (e *env) lockForLoad(file string) (unlock func(), err error) {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return func() {}, err
 	} else if err != nil {
-		return func() {}, nil //nolint:nilerr // the engine reports that this user cannot write into the folder, or has no folder
+		return func() {}, nil // the engine reports that this user cannot write into the folder, or has no folder
 	}
 	for range 2 {
 		if err = os.Link(temporary, file); err != nil && !errors.Is(err, fs.ErrExist) {
