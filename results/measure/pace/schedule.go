@@ -1,6 +1,7 @@
 package pace
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"sync"
@@ -120,14 +121,13 @@ func (s *schedule) unstarted(end time.Duration) (n int64) {
 	if s.end > 0 {
 		end = min(end, s.end)
 	}
-	n = s.late.Load()
-	for s.peek() < end && (s.maxOperations == 0 || s.assigned.Load()+n < s.maxOperations) {
+	most := cmp.Or(s.maxOperations, math.MaxInt64) - s.assigned.Load()
+	for n = s.late.Load(); n < most && s.peek() < end; s.advance() {
 		if s.peek() >= s.warmup {
 			n++
 		}
-		s.advance()
 	}
-	return n
+	return min(n, most) // after the stop, several workers may have given back operations
 }
 
 // ending returns why next returned no operation. An arrival after the last operation may be due after the time limit.
