@@ -545,6 +545,20 @@ func TestDamagedFolder(t *testing.T) {
 	}
 }
 
+// TestEqualWarnings: equal warnings are one line with all their places, also if one place is the beginning of another one.
+func TestEqualWarnings(t *testing.T) {
+	const problem = "1 product is a duplicate"
+	f := &folder{run: &run.Run{Warnings: []string{"a-b: " + problem, "a: " + problem, "a-b: " + problem, "the machine was busy", "the machine was busy"}}}
+	p := &page{name: "x", expanded: t.TempDir(), folders: map[string]*folder{"r": f}}
+	if err := writeFile(filepath.Join(p.expanded, "r", run.DescriptionFile), nil); err != nil {
+		t.Fatal(err)
+	}
+	got, err := p.warnings("r")
+	if want := []string{"`r`: a-b; a: " + problem, "`r`: the machine was busy"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v; want %q", got, err, want)
+	}
+}
+
 // TestOptions: a picture refuses an option that it does not have.
 func TestOptions(t *testing.T) {
 	p := &page{name: "x", files: map[string][]byte{}}

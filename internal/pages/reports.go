@@ -141,7 +141,7 @@ func (p *page) warnings(names ...string) (out []string, err error) {
 		places := map[string]string{} // of the warnings with the same text
 		for _, w := range f.run.Warnings {
 			place, text, ok := strings.Cut(w, ": ")
-			if i := slices.Index(out, "`"+name+"`: "+places[text]+": "+text); ok && i >= 0 && !strings.Contains(places[text], place) {
+			if i := slices.Index(out, "`"+name+"`: "+places[text]+": "+text); ok && i >= 0 && !slices.Contains(strings.Split(places[text], "; "), place) {
 				places[text] += "; " + place
 				out[i] = "`" + name + "`: " + places[text] + ": " + text
 			} else if full := "`" + name + "`: " + w; i < 0 && !slices.Contains(out, full) && !strings.Contains(w, "has no rows in this data") {
