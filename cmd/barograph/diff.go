@@ -12,6 +12,7 @@ import (
 
 	"github.com/barograph/barograph/archive/tablediff"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/mariadb"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -112,8 +113,7 @@ func openTables(ctx context.Context, raw string) (db *sql.DB, err error) {
 		}
 		return &engine.Engine{}, nil
 	}
-	params := append(engine.TLSParams(), engine.Param{Name: "socket"})
-	r := engine.Registry{{Scheme: u.Scheme, Place: engine.Remote, Params: params, Open: connect}}
+	r := engine.Registry{{Scheme: u.Scheme, Place: engine.Remote, Params: mariadb.Driver().Params, Open: connect}}
 	if _, _, err := r.Parse(u.String()); err != nil {
 		return nil, usage(err)
 	}

@@ -199,6 +199,7 @@ func TestExitStatuses(t *testing.T) {
 		{"diff of no databases", []string{"diff", "a", "b"}, fault.Usage, "a is not the URL of a METviewer database; write mariadb://"},
 		{"diff with an unknown parameter", []string{"diff", "mariadb://h/a?tsl=true", "mariadb://h/b"}, fault.Usage, "did you mean tls?"},
 		{"diff with a parameter that would be dropped", []string{"diff", "mariadb://h/a?tls=true;tls_ca=x", "mariadb://h/b"}, fault.Usage, "parameter tls contains a semicolon"},
+		{"diff with a parameter of load", []string{"diff", "mariadb://h/a?engine=InnoDB&passfile=none", "mariadb://h/b"}, fault.Failed, "parameter passfile cannot be read"},
 		{"diff without the password", []string{"diff", "mariadb://h/a?passfile=none", "mariadb://h/b"}, fault.Failed, "parameter passfile cannot be read"},
 		{"adopt of a file", []string{"adopt", db}, fault.Usage, "is not the URL of a METviewer database; write mariadb://"},
 		{"adopt of no database", []string{"adopt", "mariadb://h/"}, fault.Usage, "names no database"},
