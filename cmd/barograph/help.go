@@ -63,7 +63,7 @@ var specialStatuses = map[string]string{ //nolint:gochecknoglobals // a constant
 	"compare":           "4: a run has not finished; with --fail-over also if a cell, or the median of all changes, is worse by more than the limit, if a cell that the first run had correct is wrong or absent, or if the runs cannot be compared",
 	"diff":              "3: there are differences that no known fault explains",
 	"faults":            "3: a result was wrong or the archive differs; 4: a load or a query did not recover, or files were unreadable",
-	"growth":            "3: a result is wrong, or the records of an archive differ from the files; 4: lines were quarantined, files were unreadable, or no question has rows",
+	"growth":            "3: a result is wrong, or the records of an archive differ from the files; 4: an archive was not loaded, lines were quarantined or conflict with earlier ones, files were unreadable, or no question has rows",
 	"load":              "3: --verify found damage; 4: lines were quarantined or refused, files were unreadable, or --retain refused to remove records; 5: also if the archive stays locked for longer than --wait",
 	"met":               "3: a result is wrong, or the records of an archive differ from the files; 4: an archive was not loaded, lines were quarantined or conflict with earlier ones, files were unreadable, or no question has rows",
 	"post":              "3: the tables differ from the reference; 4: values could not be decoded, or files were unreadable",
