@@ -188,14 +188,12 @@ func (f *Folder) Add(s Sample) error {
 	if err := f.journal.add(&Event{Kind: SampleEvent, Sample: &s}); err != nil || s.Verdict.IsCorrect() && !isInvalid {
 		return err
 	}
-	hadTimes := false
-	for _, o := range f.samples {
-		if o.measured != nil && s.invalidates(o) {
-			o.measured, hadTimes = nil, true
-		}
+	invalidated := lists.Filter(f.samples, func(o *Sample) bool { return o.measured != nil && s.invalidates(o) })
+	for _, o := range invalidated {
+		o.measured = nil
 	}
 	isUntimed := !f.mayHaveTimes(&Sample{Cell: s.Cell}) // rate events count as warm
-	return f.journal.rewrite(hadTimes, func(e *Event) bool { return isUntimed && e.Kind == RateEvent && e.Cell == s.Cell })
+	return f.journal.rewrite(len(invalidated) > 0, func(e *Event) bool { return isUntimed && e.Kind == RateEvent && e.Cell == s.Cell })
 }
 
 // mayHaveTimes reports whether a repetition may have times: its cell has no incorrect repetition,

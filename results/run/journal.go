@@ -115,8 +115,7 @@ func (j *journal) add(e *Event) error {
 
 // appendLocked numbers and writes an event. The caller must hold the lock.
 func (j *journal) appendLocked(e *Event) error {
-	j.lastSequence++
-	j.lastTime = time.Now().UTC()
+	j.lastSequence, j.lastTime = j.lastSequence+1, time.Now().UTC()
 	e.Sequence, e.Time = j.lastSequence, j.lastTime
 	if j.file == nil || j.firstError != nil {
 		return j.firstError
