@@ -144,19 +144,11 @@ func caseByName(name string) (*question.Question, error) {
 
 // stat returns the requested statistic.
 func (a *pageQuestion) stat() (string, error) {
-	name := firstStat(a.q)
+	name := cmp.Or(curve.Stats(a.q)...)
 	if name == "" {
 		return "", fault.Misuse("stat", "is missing for line type "+a.q.Type.Name, "choose one: barograph list statistics")
 	}
 	return name, nil
-}
-
-// firstStat returns the first statistic that a question draws; "" = none.
-func firstStat(q *question.Question) string {
-	if names := curve.Stats(q); len(names) > 0 {
-		return names[0]
-	}
-	return ""
 }
 
 // wide returns the question with all columns that its statistic needs, and the statistic.

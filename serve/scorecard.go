@@ -90,7 +90,7 @@ func (s *Server) scorecardRows(
 				continue
 			}
 			q := c.question(t, a.subset, one)
-			name := cmp.Or(v.Get("stat"), firstStat(q))
+			name := cmp.Or(v.Get("stat"), cmp.Or(curve.Stats(q)...))
 			wide, err := curve.Widen(q, []string{name})
 			if err != nil {
 				return err

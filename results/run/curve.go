@@ -99,12 +99,13 @@ type Values []float64
 
 // MarshalJSON writes NaN and infinities as null.
 func (v Values) MarshalJSON() ([]byte, error) {
-	return json.Marshal(lists.Map(v, func(x float64) *float64 {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return nil
+	out := make([]*float64, len(v))
+	for i := range v {
+		if !math.IsNaN(v[i]) && !math.IsInf(v[i], 0) {
+			out[i] = &v[i]
 		}
-		return &x
-	}))
+	}
+	return json.Marshal(out)
 }
 
 // UnmarshalJSON reads null as NaN.

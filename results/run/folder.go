@@ -95,7 +95,7 @@ func Resume(dir string, fresh Run, isPart bool, keep func(s *Sample) bool, print
 		f.journal.events, f.journal.lastSequence = append(f.journal.events, &events[i]), events[i].Sequence
 	}
 	obsolete := func(e *Event) bool { return e.Kind == HeartbeatEvent || e.Sample != nil && !keep(e.Sample) }
-	if err := f.journal.rewrite(obsolete); err != nil {
+	if err := f.journal.rewrite(true, obsolete); err != nil {
 		return nil, err
 	}
 	for _, e := range f.journal.events {
@@ -188,13 +188,12 @@ func (f *Folder) Add(s Sample) error {
 	if err := f.journal.add(&Event{Kind: SampleEvent, Sample: &s}); err != nil || s.Verdict.IsCorrect() && !isInvalid {
 		return err
 	}
-	for _, o := range f.samples {
-		if s.invalidates(o) {
-			o.measured = nil
-		}
+	invalidated := lists.Filter(f.samples, func(o *Sample) bool { return o.measured != nil && s.invalidates(o) })
+	for _, o := range invalidated {
+		o.measured = nil
 	}
 	isUntimed := !f.mayHaveTimes(&Sample{Cell: s.Cell}) // rate events count as warm
-	return f.journal.rewrite(func(e *Event) bool { return isUntimed && e.Kind == RateEvent && e.Cell == s.Cell })
+	return f.journal.rewrite(len(invalidated) > 0, func(e *Event) bool { return isUntimed && e.Kind == RateEvent && e.Cell == s.Cell })
 }
 
 // mayHaveTimes reports whether a repetition may have times: its cell has no incorrect repetition,

@@ -115,8 +115,7 @@ func (j *journal) add(e *Event) error {
 
 // appendLocked numbers and writes an event. The caller must hold the lock.
 func (j *journal) appendLocked(e *Event) error {
-	j.lastSequence++
-	j.lastTime = time.Now().UTC()
+	j.lastSequence, j.lastTime = j.lastSequence+1, time.Now().UTC()
 	e.Sequence, e.Time = j.lastSequence, j.lastTime
 	if j.file == nil || j.firstError != nil {
 		return j.firstError
@@ -143,11 +142,13 @@ func encodeLine(e *Event) ([]byte, error) {
 
 // rewrite removes the events for which remove returns true, and encodes the others again, without the times that were
 // removed meanwhile. It writes them to a new file and renames it, so that a complete file exists at all times, and
-// continues in the new file.
-func (j *journal) rewrite(remove func(e *Event) bool) (err error) {
+// continues in the new file. It does nothing if there is nothing to remove: each repetition of an incorrect cell calls
+// it. isChanged means that events have changed since they were written.
+func (j *journal) rewrite(isChanged bool, remove func(e *Event) bool) (err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.events = slices.DeleteFunc(j.events, remove); j.dir == "" {
+	before := len(j.events)
+	if j.events = slices.DeleteFunc(j.events, remove); j.dir == "" || !isChanged && len(j.events) == before {
 		return nil
 	}
 	var all bytes.Buffer

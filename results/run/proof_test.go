@@ -75,6 +75,43 @@ func TestNoTimeWithoutProof(t *testing.T) {
 	}
 }
 
+// TestUnchangedJournal: Add replaces the journal only if it removes something, not for each incorrect repetition of a cell or
+// each repetition on an incomplete archive.
+func TestUnchangedJournal(t *testing.T) {
+	cell := run.MetCell("x", "d", "bad", "f")
+	for name, c := range map[string]struct {
+		archives []run.Archive
+		err      error
+	}{
+		"no answer":             {nil, errors.New("x")},
+		"an incomplete archive": {[]run.Archive{{Engine: "x", Design: "d"}}, nil},
+	} {
+		f, err := run.Create(filepath.Join(t.TempDir(), "r"), run.Run{Archives: c.archives})
+		if err != nil {
+			t.Fatal(err)
+		}
+		add := func() (isReplaced bool) {
+			journal := filepath.Join(f.Dir, "events.jsonl")
+			before, e1 := os.Stat(journal)
+			e2 := f.Add(run.Sample{Cell: cell, Phase: run.Warm}.Judge(&run.Measured{Total: 5}, proof(t, 1), c.err))
+			after, e3 := os.Stat(journal)
+			if err := errors.Join(e1, e2, e3); err != nil {
+				t.Fatal(err)
+			}
+			return !os.SameFile(before, after)
+		}
+		if add() || add() {
+			t.Errorf("%s: the journal was replaced without a reason", name)
+		}
+		if err := f.AddEvent(run.Event{Kind: run.RateEvent, Cell: cell}); err != nil || !add() || add() {
+			t.Errorf("%s: a rate is not removed once: %v", name, err)
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestWhatDoesNotCompile: other packages cannot set a time.
 func TestWhatDoesNotCompile(t *testing.T) {
 	const file = "testdata/unproven/unproven.go"
