@@ -373,8 +373,7 @@ func LabDir() string {
 // keeps passwords out of command lines. It returns other URLs unchanged.
 func ResolveURL(raw string) (string, error) {
 	name, isFile := strings.CutPrefix(raw, "@")
-	cure := "name a file that contains one URL"
-	parameters := ""
+	cure, parameters := "name a file that contains one URL", ""
 	if engine, isLab := strings.CutPrefix(raw, "lab:"); isLab {
 		engine, parameters, _ = strings.Cut(engine, "?")
 		name, isFile = filepath.Join(LabDir(), filepath.Base(engine), URLFile), true

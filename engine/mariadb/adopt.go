@@ -482,7 +482,8 @@ func (a *openArchive) compareObjects(ctx context.Context, subset, original strin
 			continue
 		}
 		rows, names := foreignObjects(original, t.name, tables)
-		n, err := sqlengine.QueryNumber(ctx, a.Pool, "SELECT count(*) FROM ("+rows+" EXCEPT SELECT "+names+" FROM "+a.table(subset, t.name)+") lost")
+		both := "SELECT *, 1 AS lost FROM (" + rows + ") o UNION ALL SELECT " + names + ", -1 FROM " + a.table(subset, t.name)
+		n, err := sqlengine.QueryNumber(ctx, a.Pool, "SELECT count(*) FROM (SELECT 1 FROM ("+both+") b GROUP BY "+names+" HAVING sum(lost) > 0) l")
 		if err != nil || n > 0 {
 			return cmp.Or[error](err, &fault.Status{Code: fault.Differs, Err: &fault.Error{
 				Setting: "--forget", Problem: fmt.Sprintf("nothing was dropped: table %s lacks %d rows of the original table", t.name, n),

@@ -193,6 +193,17 @@ func TestObjects(t *testing.T) {
 			if err := a.exec(t.Context(), "INSERT INTO "+objects+" (mode_obj_id, mode_header_id, object_id) VALUES (7000, 900, 'F001')"); err != nil {
 				t.Fatal(err)
 			}
+			cts := "INSERT INTO " + a.table("s", "mode_cts") + " (mode_header_id, field) VALUES (900, 'OBJECT')"
+			twice := strings.Replace(cts, ident(a.database("s")), ident(oldPrefix+a.database("s")), 1) + ", (900, 'OBJECT')"
+			if err := errors.Join(a.exec(t.Context(), cts), a.exec(t.Context(), twice)); err != nil {
+				t.Fatal(err)
+			}
+			if err := a.Forget(t.Context(), "s", verify); fault.Code(err) != fault.Differs || !strings.Contains(err.Error(), "mode_cts lacks 1 rows") {
+				t.Errorf("%s: one of two equal rows is lost: %v", variant, err)
+			}
+			if err := a.exec(t.Context(), cts); err != nil {
+				t.Fatal(err)
+			}
 			refused := errors.New("a record is lost")
 			if err := a.Forget(t.Context(), "s", func(archive.Archive) error { return refused }); !errors.Is(err, refused) {
 				t.Errorf("%s: %v, want the error of verify", variant, err)

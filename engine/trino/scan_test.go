@@ -123,21 +123,6 @@ func size(t *testing.T, url string, p tables.Placement) (total int64) {
 	return total
 }
 
-// filesOn returns the Parquet files below a path.
-func filesOn(t *testing.T, path string) (names []string) {
-	t.Helper()
-	err := filepath.WalkDir(path, func(name string, d os.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			names = append(names, name)
-		}
-		return err
-	})
-	if err != nil {
-		t.Error(err)
-	}
-	return names
-}
-
 // anotherAddress loads tables at one address of a server, and opens and replaces them at another one.
 func anotherAddress(t *testing.T, first, second string, files tables.StarFiles) {
 	t.Helper()
@@ -182,7 +167,7 @@ func interrupted(t *testing.T, files tables.StarFiles) {
 	if err := load(t, url, tables.Placement{Paths: old, Partitions: 4}, bad); err == nil {
 		t.Fatal("a missing file was loaded")
 	}
-	if len(filesOn(t, old[1])) == 0 {
+	if len(scantest.FilesBelow(t, old[1])) == 0 {
 		t.Fatal("the failed load has written nothing")
 	}
 	next := tables.Placement{Paths: enginetest.Disks(t, 1), Partitions: 2}
@@ -198,7 +183,7 @@ func interrupted(t *testing.T, files tables.StarFiles) {
 		t.Fatal(err)
 	}
 	for _, path := range old {
-		if names := filesOn(t, path); len(names) > 0 {
+		if names := scantest.FilesBelow(t, path); len(names) > 0 {
 			t.Errorf("%q remain", names)
 		}
 	}
@@ -231,7 +216,7 @@ func earlier(t *testing.T, files tables.StarFiles) {
 			t.Fatal(err)
 		}
 		for _, path := range p.Paths {
-			if names := filesOn(t, path); (len(names) == 0) != ours {
+			if names := scantest.FilesBelow(t, path); (len(names) == 0) != ours {
 				t.Errorf("%s: %q", name, names)
 			}
 		}

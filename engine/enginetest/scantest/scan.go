@@ -316,19 +316,19 @@ func (s *scanSuite) interrupted(t *testing.T) {
 		t.Fatal("a missing file was loaded")
 	}
 	closed()
-	t.Logf("%d files of the failed load", len(filesBelow(t, failed.Paths)))
+	t.Logf("%d files of the failed load", len(FilesBelow(t, failed.Paths...)))
 	next := s.newPlacement(t, 1, 2)
 	next.Replace = true
 	star, _ = s.open(t, url, next)
 	s.load(t, star)
 	s.check(t, star)
-	for _, name := range filesBelow(t, failed.Paths) {
+	for _, name := range FilesBelow(t, failed.Paths...) {
 		t.Errorf("%s remains from the failed load", name)
 	}
 }
 
-// filesBelow returns the regular files in folders.
-func filesBelow(t *testing.T, folders []string) (names []string) {
+// FilesBelow returns the regular files in folders.
+func FilesBelow(t testing.TB, folders ...string) (names []string) {
 	t.Helper()
 	for _, folder := range folders {
 		err := filepath.WalkDir(folder, func(name string, d os.DirEntry, err error) error {
