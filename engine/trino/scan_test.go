@@ -154,7 +154,7 @@ func TestFolders(t *testing.T) {
 // secondAddress: the files of tables are found at every address of their server.
 func secondAddress(t *testing.T, files tables.StarFiles) {
 	_, address := newMetastore(t)
-	anotherAddress(t, "trino://"+address+"/a", "trino://"+strings.Replace(address, "127.0.0.1", "localhost", 1)+"/a", files)
+	anotherAddress(t, "trino://"+address+"/a", "trino://"+strings.Replace(address, "127.0.0.1", "[::ffff:127.0.0.1]", 1)+"/a", files)
 }
 
 // interrupted: a load removes the files of an interrupted one from all its paths.
