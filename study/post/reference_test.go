@@ -60,7 +60,7 @@ func TestProductsWithin(t *testing.T) {
 		limit, pilotTime time.Duration
 		want             int
 	}{
-		{15 * time.Minute, 2 * time.Second, 1200}, // 15 passes: the pilot's two took a second each for 20 products
+		{23 * time.Minute, 2 * time.Second, 1200}, // 23 passes: the pilot's two took a second each for 20 products
 		{time.Second, time.Minute, pilotProducts},
 		{0, 0, pilotProducts},
 		{1000 * time.Hour, time.Second, backlogProducts},
