@@ -215,8 +215,8 @@ func TestAnyOrderOfTexts(t *testing.T) {
 	})
 }
 
-// TestAnyOrderOfTimes: products of different times of issue. A later product that repeats the value of the first one wins
-// over a product that was issued between the two, even if that product arrives last.
+// TestAnyOrderOfTimes: products of different times of issue. A later product that repeats the value of the first one
+// wins over a product that was issued between the two, even if that product arrives last.
 func TestAnyOrderOfTimes(t *testing.T) {
 	db, p := orderTables(t, "anytime")
 	if _, err := db.Exec(t.Context(), "INSERT INTO purgeproduct VALUES ('KLCHRR1LCH', 1)"); err != nil {

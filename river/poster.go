@@ -117,7 +117,7 @@ func (x *bisector) postAccepted(ctx context.Context, products []*Product) ([]Tal
 		if err := x.wait(err, refused); err != nil {
 			return nil, err
 		}
-		if wasReachable && len(products) > 1 { // halves: if a server crashes repeatedly, a smaller transaction may succeed
+		if wasReachable && len(products) > 1 { // if a server crashes repeatedly, half of them may succeed
 			break
 		}
 	}

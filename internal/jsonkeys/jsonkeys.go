@@ -21,7 +21,7 @@ import (
 func Unmarshal(text []byte, v any) error {
 	var tree any
 	d := json.NewDecoder(bytes.NewReader(text))
-	// An earlier key is an unknown field, so text without one is decoded directly. A key of a later version is unknown, too:
+	// An earlier key is an unknown field, so text without one is decoded directly. A key of a later version is also unknown:
 	// the code below then renames nothing.
 	d.DisallowUnknownFields()
 	if d.Decode(v) == nil && errors.Is(d.Decode(&tree), io.EOF) {
