@@ -24,8 +24,8 @@ import (
 // UpDisks creates throttled disks, measures each, and leaves them mounted. If the process is killed, DownDisks removes
 // everything that it created: the state file lists each step before UpDisks takes it, except those that the kernel
 // undoes when the process ends. If the folder contains an equal set, UpDisks uses it. After a reboot it mounts and
-// measures the disks again, as often as this measurement is interrupted. It removes a set whose creation was
-// interrupted.
+// measures the disks again. If that measurement is interrupted, the next call repeats it. UpDisks removes a set whose
+// creation was interrupted, and creates it anew.
 func UpDisks(ctx context.Context, o DiskOptions) (DiskSet, error) {
 	if err := o.Check(); err != nil {
 		return DiskSet{}, err

@@ -20,10 +20,10 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// frail is a file or folder on a frail disk: Barograph's own file system (FUSE) over a folder. The disk keeps the
+// frailNode is a file or folder on a frail disk: Barograph's own file system (FUSE) over a folder. The disk keeps the
 // content that each file had at its last flush, and restores it when the power fails. It never loses names, as if a
 // journal of the file system flushed each name at once. When the disk is full, no file can be created or grow.
-type frail struct {
+type frailNode struct {
 	fs.LoopbackNode
 
 	disk *frailDisk
@@ -55,30 +55,30 @@ const (
 
 // These calls of the file system differ from those of the folder below.
 var (
-	_ fs.NodeWrapChilder = (*frail)(nil)
-	_ fs.NodeOpener      = (*frail)(nil)
-	_ fs.NodeCreater     = (*frail)(nil)
-	_ fs.NodeSetattrer   = (*frail)(nil)
-	_ fs.NodeSetxattrer  = (*frail)(nil)
-	_ fs.NodeUnlinker    = (*frail)(nil)
-	_ fs.NodeMkdirer     = (*frail)(nil)
-	_ fs.NodeMknoder     = (*frail)(nil)
-	_ fs.NodeSymlinker   = (*frail)(nil)
-	_ fs.NodeTmpfiler    = (*frail)(nil)
-	_ fs.NodeFsyncer     = (*frail)(nil)
+	_ fs.NodeWrapChilder = (*frailNode)(nil)
+	_ fs.NodeOpener      = (*frailNode)(nil)
+	_ fs.NodeCreater     = (*frailNode)(nil)
+	_ fs.NodeSetattrer   = (*frailNode)(nil)
+	_ fs.NodeSetxattrer  = (*frailNode)(nil)
+	_ fs.NodeUnlinker    = (*frailNode)(nil)
+	_ fs.NodeMkdirer     = (*frailNode)(nil)
+	_ fs.NodeMknoder     = (*frailNode)(nil)
+	_ fs.NodeSymlinker   = (*frailNode)(nil)
+	_ fs.NodeTmpfiler    = (*frailNode)(nil)
+	_ fs.NodeFsyncer     = (*frailNode)(nil)
 	_ fs.FileWriter      = (*frailFile)(nil)
 	_ fs.FileFsyncer     = (*frailFile)(nil)
 	_ fs.FileAllocater   = (*frailFile)(nil)
 )
 
 // WrapChild returns the node for a file or folder that the kernel looks up.
-func (n *frail) WrapChild(context.Context, fs.InodeEmbedder) fs.InodeEmbedder {
-	return &frail{LoopbackNode: fs.LoopbackNode{RootData: n.RootData}, disk: n.disk}
+func (n *frailNode) WrapChild(context.Context, fs.InodeEmbedder) fs.InodeEmbedder {
+	return &frailNode{LoopbackNode: fs.LoopbackNode{RootData: n.RootData}, disk: n.disk}
 }
 
-func (n *frail) path() string { return filepath.Join(n.RootData.Path, n.Path(n.Root())) }
+func (n *frailNode) path() string { return filepath.Join(n.RootData.Path, n.Path(n.Root())) }
 
-func (n *frail) ino() uint64 { return n.StableAttr().Ino }
+func (n *frailNode) ino() uint64 { return n.StableAttr().Ino }
 
 func (d *frailDisk) isFull() bool {
 	d.mu.Lock()
@@ -93,7 +93,7 @@ func withoutSync(flags uint32) uint32 {
 }
 
 // Open opens a file. If that truncates the file, the disk keeps the earlier content.
-func (n *frail) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
+func (n *frailNode) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
 	if flags&unix.O_TRUNC != 0 {
 		if err := n.disk.beforeResize(n.ino(), n.path(), 0); err != 0 {
 			return nil, 0, err
@@ -107,7 +107,7 @@ func (n *frail) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, 
 }
 
 // Create creates a file, unless the disk is full.
-func (n *frail) Create(
+func (n *frailNode) Create(
 	ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut,
 ) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
 	if n.disk.isFull() {
@@ -120,11 +120,11 @@ func (n *frail) Create(
 	if err != 0 {
 		return nil, nil, 0, err
 	}
-	node := inode.Operations().(*frail) //nolint:forcetypeassert // WrapChild returns no others
+	node := inode.Operations().(*frailNode) //nolint:forcetypeassert // WrapChild returns no others
 	return inode, node.handle(h), more, 0
 }
 
-func (n *frail) handle(h fs.FileHandle) fs.FileHandle {
+func (n *frailNode) handle(h fs.FileHandle) fs.FileHandle {
 	if f, ok := h.(*fs.LoopbackFile); ok {
 		return &frailFile{LoopbackFile: f, node: n}
 	}
@@ -132,7 +132,7 @@ func (n *frail) handle(h fs.FileHandle) fs.FileHandle {
 }
 
 // Setattr changes attributes of a file, such as its size.
-func (n *frail) Setattr(ctx context.Context, h fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
+func (n *frailNode) Setattr(ctx context.Context, h fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	if size, ok := in.GetSize(); ok {
 		if err := n.disk.beforeResize(n.ino(), n.path(), int64(size)); err != 0 { //nolint:gosec // of a file
 			return err
@@ -145,7 +145,7 @@ func (n *frail) Setattr(ctx context.Context, h fs.FileHandle, in *fuse.SetAttrIn
 }
 
 // Setxattr controls the disk by the attribute diskState of its root.
-func (n *frail) Setxattr(ctx context.Context, name string, value []byte, flags uint32) syscall.Errno {
+func (n *frailNode) Setxattr(ctx context.Context, name string, value []byte, flags uint32) syscall.Errno {
 	if name != diskState || !n.IsRoot() {
 		return n.LoopbackNode.Setxattr(ctx, name, value, flags)
 	}
@@ -156,7 +156,7 @@ func (n *frail) Setxattr(ctx context.Context, name string, value []byte, flags u
 }
 
 // Unlink removes a name. The disk does not restore a file without names.
-func (n *frail) Unlink(ctx context.Context, name string) syscall.Errno {
+func (n *frailNode) Unlink(ctx context.Context, name string) syscall.Errno {
 	var st unix.Stat_t
 	last := unix.Lstat(filepath.Join(n.path(), name), &st) == nil && st.Nlink == 1
 	child := n.GetChild(name)
@@ -168,7 +168,7 @@ func (n *frail) Unlink(ctx context.Context, name string) syscall.Errno {
 }
 
 // Mkdir makes a folder, unless the disk is full.
-func (n *frail) Mkdir(
+func (n *frailNode) Mkdir(
 	ctx context.Context, name string, mode uint32, out *fuse.EntryOut,
 ) (*fs.Inode, syscall.Errno) {
 	if n.disk.isFull() {
@@ -178,7 +178,7 @@ func (n *frail) Mkdir(
 }
 
 // Mknod makes a file without opening it, unless the disk is full.
-func (n *frail) Mknod(
+func (n *frailNode) Mknod(
 	ctx context.Context, name string, mode, device uint32, out *fuse.EntryOut,
 ) (*fs.Inode, syscall.Errno) {
 	if n.disk.isFull() {
@@ -188,7 +188,7 @@ func (n *frail) Mknod(
 }
 
 // Symlink makes a symbolic link, unless the disk is full.
-func (n *frail) Symlink(ctx context.Context, target, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+func (n *frailNode) Symlink(ctx context.Context, target, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	if n.disk.isFull() {
 		return nil, syscall.ENOSPC
 	}
@@ -197,14 +197,14 @@ func (n *frail) Symlink(ctx context.Context, target, name string, out *fuse.Entr
 
 // Tmpfile refuses files without a name (O_TMPFILE), because the disk restores a file by its name. Programs then make a
 // file with a name and remove it.
-func (n *frail) Tmpfile(
+func (n *frailNode) Tmpfile(
 	context.Context, uint32, uint32, *fuse.EntryOut,
 ) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
 	return nil, nil, 0, syscall.EOPNOTSUPP
 }
 
 // Fsync flushes a file. It does nothing for a folder, because the disk never loses names.
-func (n *frail) Fsync(_ context.Context, _ fs.FileHandle, _ uint32) syscall.Errno {
+func (n *frailNode) Fsync(_ context.Context, _ fs.FileHandle, _ uint32) syscall.Errno {
 	n.disk.flush(n.ino())
 	return 0
 }
@@ -213,7 +213,7 @@ func (n *frail) Fsync(_ context.Context, _ fs.FileHandle, _ uint32) syscall.Errn
 type frailFile struct {
 	*fs.LoopbackFile
 
-	node *frail
+	node *frailNode
 }
 
 // PassthroughFd keeps the kernel from writing to the folder below without this file system.
@@ -379,7 +379,7 @@ func mountFrail(below, mountPoint string) (*fuse.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &frail{disk: &frailDisk{dirty: map[uint64]*snapshot{}}}
+	n := &frailNode{disk: &frailDisk{dirty: map[uint64]*snapshot{}}}
 	n.RootData = root.(*fs.LoopbackNode).RootData //nolint:forcetypeassert // NewLoopbackRoot returns this type
 	n.RootData.RootNode = n
 	var noCache time.Duration // the kernel caches no attributes, because a power failure changes them

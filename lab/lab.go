@@ -34,7 +34,8 @@ type Options struct {
 	Disks    []string      // a folder on each disk; Up makes a folder for the engine in it, see launch.Cluster.Disks
 
 	// Frail gives every node a disk that can be full, and that loses unflushed data when its power fails.
-	// It is a file system of this process (FUSE), which needs root and is too slow for measurements.
+	// It is a file system of this program (FUSE), in a process of its own. It needs root, and is too slow for
+	// measurements.
 	Frail bool
 
 	// Environment adds variables, NAME=value, to those that the processes of the servers get.
@@ -67,7 +68,7 @@ type Lab struct {
 	account  *account
 	state    State
 	patience time.Duration
-	children [][]chan error // by node: this process's own children; nil = another process's
+	children [][]chan error // by node: the results of this process's children; nil = another process started it
 	env      []string       // Options.Environment
 }
 

@@ -99,7 +99,7 @@ func (l *Lab) configure(cmd *exec.Cmd, command launch.Command, i int) (*os.File,
 // start starts a node and waits until it is ready.
 func (l *Lab) start(ctx context.Context, i int) error {
 	c, n := &l.state.Cluster, &l.state.Cluster.Nodes[i]
-	if err := l.Kill(i); err != nil { // a process may have survived the node's other ones
+	if err := l.Kill(i); err != nil { // one of its processes may still run, although the others have ended
 		return err
 	}
 	n.First = true

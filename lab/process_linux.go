@@ -251,7 +251,8 @@ func makeFolder(dir string) error {
 	return os.Chmod(dir, 0o755)
 }
 
-// hasName reports whether an open file still has its name. The former owner of a lock has removed the lock file.
+// hasName reports whether an open file still has its name. It has lost it if the former owner of the lock has just
+// removed the file.
 func hasName(f *os.File) bool {
 	open, err := f.Stat()
 	named, namedErr := os.Lstat(f.Name())

@@ -27,7 +27,7 @@ func (r *reference) alarm(l *limit, value float64) alarm {
 		return alarm{}
 	}
 	for i, a := range alarms() {
-		bound := l.alarms[i]
+		bound := l.alarmBounds[i]
 		if bound != nil && (a.check == "UPPER" && value >= *bound || a.check == "LOWER" && value <= *bound) {
 			return a
 		}
@@ -41,15 +41,15 @@ const alarmTable = "alertalarmval"
 // writeAlarms stores the alarms of the rows that have changed. A row has at most one alarm, that of its present value.
 // The values of a profile (pairedvalue) have one alarm together, because alertalarmval has no column ref_value. The
 // resulting table does not depend on how values are batched.
-func (x *posting) writeAlarms(ctx context.Context, b *batch) error {
+func (x *posting) writeAlarms(ctx context.Context, w *writer) error {
 	if len(x.alarms["pairedvalue"]) > 0 {
 		// Another poster may change other depths of a profile at the same time. After the lock its transaction has ended.
-		if _, err := b.Exec(ctx, "LOCK TABLE "+b.schema+alarmTable+" IN SHARE ROW EXCLUSIVE MODE"); err != nil {
+		if _, err := w.Exec(ctx, "LOCK TABLE "+w.schema+alarmTable+" IN SHARE ROW EXCLUSIVE MODE"); err != nil {
 			return err
 		}
 	}
 	for _, table := range slices.Sorted(maps.Keys(x.alarms)) {
-		if err := x.writeAlarmsOf(ctx, b, table, x.alarms[table]); err != nil {
+		if err := x.writeAlarmsOf(ctx, w, table, x.alarms[table]); err != nil {
 			return err
 		}
 	}
@@ -57,27 +57,27 @@ func (x *posting) writeAlarms(ctx context.Context, b *batch) error {
 }
 
 // writeAlarmsOf stores the alarms of changed rows of a table, and removes those of their earlier values.
-func (x *posting) writeAlarmsOf(ctx context.Context, b *batch, table string, changed []*row) (err error) {
+func (x *posting) writeAlarmsOf(ctx context.Context, w *writer, table string, changed []*row) (err error) {
 	if len(changed) == 0 {
 		return nil
 	}
 	if table == "pairedvalue" {
-		if changed, err = x.profileAlarms(ctx, b, changed); err != nil {
+		if changed, err = x.profileAlarms(ctx, w, changed); err != nil {
 			return err
 		}
 	}
 	l := layoutOf(alarmTable)
 	names := l.names[:l.keys]
-	text := "DELETE FROM " + b.schema + alarmTable + " t USING " + b.unnest(names, "", "") + " WHERE " +
+	text := "DELETE FROM " + w.schema + alarmTable + " t USING " + w.unnest(names, "", "") + " WHERE " +
 		match(alarmKey(table)) + " AND (t." + strings.Join(names, ", t.") + ") <> (u." + strings.Join(names, ", u.") + ")"
-	if _, err := b.Exec(ctx, text, b.args(names, changed)...); err != nil {
+	if _, err := w.Exec(ctx, text, w.args(names, changed)...); err != nil {
 		return err
 	}
 	raised := slices.DeleteFunc(slices.Clone(changed), func(r *row) bool { return r.alarm == (alarm{}) })
 	if len(raised) == 0 {
 		return nil
 	}
-	_, err = b.Exec(ctx, b.insert(alarmTable, l)+l.onConflict()+l.ifChanged(alarmTable), b.args(l.names, raised)...)
+	_, err = w.Exec(ctx, w.insert(alarmTable, l)+l.onConflict()+l.ifChanged(alarmTable), w.args(l.names, raised)...)
 	return err
 }
 
@@ -100,9 +100,9 @@ func alarmKey(table string) []string {
 
 // profileAlarms returns a row for each profile of changed rows of pairedvalue: the stored value whose alarm is the first
 // in the order of alarms, and of several such values the one with the smallest depth.
-func (x *posting) profileAlarms(ctx context.Context, b *batch, changed []*row) ([]*row, error) {
+func (x *posting) profileAlarms(ctx context.Context, w *writer, changed []*row) ([]*row, error) {
 	profiles := map[key]bool{}
-	var first []*row // of each profile
+	var first []*row // the first changed row of each profile
 	for _, r := range changed {
 		k := r.key
 		if k.ref = 0; !profiles[k] {
@@ -112,11 +112,11 @@ func (x *posting) profileAlarms(ctx context.Context, b *batch, changed []*row) (
 	}
 	places, all := map[alarm]int{}, alarms()
 	for i, a := range all {
-		places[a] = i - len(all) // below 0, the place of no alarm
+		places[a] = i - len(all) // negative: before alarm{}, no alarm, whose place is 0
 	}
 	out := make([]*row, len(first))
 	names := newLayout(forecastKey, "").names
-	err := b.readStored(ctx, "pairedvalue", names, first, " ORDER BY u.n, t.ref_value", func(i int, r *row) {
+	err := w.readStored(ctx, "pairedvalue", names, first, " ORDER BY u.n, t.ref_value", func(i int, r *row) {
 		r.alarm = x.ref.alarm(x.ref.limitOf(r.full.series, time.Unix(r.full.at, 0).UTC()), r.value)
 		if r.qual == 0 { // a row of another program
 			r.qual = 'Z'

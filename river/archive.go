@@ -34,7 +34,7 @@ type Archive struct {
 
 	store    *posts.Store
 	posters  []posts.Poster
-	batches  []Batch // of the posters
+	batches  []Batch // the shares of the posters, by index; reused
 	admitted map[posts.Series]bool
 	messages []posts.Message
 }

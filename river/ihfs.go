@@ -345,6 +345,7 @@ func (x *posting) judge(p *Product, g *record.Gauge, fate *Fate) Fate {
 			now = p.Issued
 		}
 		at := time.Unix(g.Time, 0)
+		// Monthly values (duration 3001) have no limit in the past.
 		if g.Duration != 3001 && at.Before(now.Add(-t.Past)) || at.After(now.Add(t.Future)) {
 			return Outside
 		}

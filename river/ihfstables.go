@@ -272,8 +272,8 @@ func (l layout) key(full key) (k key) {
 	return k
 }
 
-// batch writes the rows of one transaction.
-type batch struct {
+// writer reads and writes rows of the IHFS in one transaction.
+type writer struct {
 	pgx.Tx
 	schema string
 	posted time.Time
@@ -283,32 +283,32 @@ type batch struct {
 // write writes the rows that judge has added. It always writes the tables in the same order, which avoids deadlocks
 // between posters.
 func (x *posting) write(ctx context.Context, tx pgx.Tx, products []*Product) error {
-	b := &batch{Tx: tx, schema: x.schema, posted: x.now, cols: columns(x.now)}
+	w := &writer{Tx: tx, schema: x.schema, posted: x.now, cols: columns(x.now)}
 	for _, s := range x.learned {
-		if _, err := b.Exec(ctx, "INSERT INTO "+x.schema+ingestRow(s)+" ON CONFLICT DO NOTHING"); err != nil {
+		if _, err := w.Exec(ctx, "INSERT INTO "+x.schema+ingestRow(s)+" ON CONFLICT DO NOTHING"); err != nil {
 			return fmt.Errorf("table ingestfilter: %w", err)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(x.tables)) {
-		if err := x.writeValues(ctx, b, name, x.tables[name]); err != nil {
+		if err := x.writeValues(ctx, w, name, x.tables[name]); err != nil {
 			return fmt.Errorf("table %s: %w", name, err)
 		}
 	}
-	if err := x.writeAlarms(ctx, b); err != nil {
+	if err := x.writeAlarms(ctx, w); err != nil {
 		return fmt.Errorf("table %s: %w", alarmTable, err)
 	}
 	if x.Tokens.MaxForecast {
-		if err := x.riverStatus(ctx, b); err != nil {
+		if err := x.riverStatus(ctx, w); err != nil {
 			return fmt.Errorf("table riverstatus: %w", err)
 		}
 	}
 	if x.Tokens.Precipitation {
-		if err := x.precipitation(ctx, b); err != nil {
+		if err := x.precipitation(ctx, w); err != nil {
 			return err
 		}
 	}
 	if x.Tokens.StoreText {
-		if err := x.writeTexts(ctx, b, products); err != nil {
+		if err := x.writeTexts(ctx, w, products); err != nil {
 			return fmt.Errorf("table textproduct: %w", err)
 		}
 	}
@@ -328,7 +328,7 @@ func (x *posting) write(ctx context.Context, tx pgx.Tx, products []*Product) err
 		if len(secondary.rows) == 0 || !secondary.enabled {
 			continue
 		}
-		if err := b.writeSecondary(ctx, secondary.table, secondary.rows, secondary.resolve); err != nil {
+		if err := w.writeSecondary(ctx, secondary.table, secondary.rows, secondary.resolve); err != nil {
 			return fmt.Errorf("table %s: %w", secondary.table, err)
 		}
 	}
@@ -336,9 +336,9 @@ func (x *posting) write(ctx context.Context, tx pgx.Tx, products []*Product) err
 }
 
 // writeValues writes rows into a table of values. It does not write an unchanged row, so no trigger fires for it.
-func (x *posting) writeValues(ctx context.Context, b *batch, table string, rows []*row) error {
+func (x *posting) writeValues(ctx context.Context, w *writer, table string, rows []*row) error {
 	l := layoutOf(table)
-	changed, err := b.merge(ctx, table, rows, " ORDER BY u.n FOR UPDATE OF t", x.Tokens.resolve)
+	changed, err := w.merge(ctx, table, rows, " ORDER BY u.n FOR UPDATE OF t", x.Tokens.resolve)
 	if err != nil || len(changed) == 0 {
 		return err
 	}
@@ -346,14 +346,14 @@ func (x *posting) writeValues(ctx context.Context, b *batch, table string, rows 
 		isContingency := func(r *row) bool { return r.full.ts[0] == 'C' }
 		x.alarms[table] = slices.DeleteFunc(slices.Clone(changed), isContingency)
 	}
-	_, err = b.Exec(ctx, b.insert(table, l)+l.onConflict(), b.args(l.names, changed)...)
+	_, err = w.Exec(ctx, w.insert(table, l)+l.onConflict(), w.args(l.names, changed)...)
 	return err
 }
 
 // merge reads the stored rows of a table, applies each row in turn, and sets the fates of the rows. It returns the rows
 // that are to be written, sorted by their keys: those that are new or differ from the stored ones. tail ends the query of
 // the stored rows.
-func (b *batch) merge(
+func (w *writer) merge(
 	ctx context.Context, table string, rows []*row, tail string, resolve func(stored, r *row) Fate,
 ) (changed []*row, err error) {
 	l := layoutOf(table)
@@ -366,7 +366,7 @@ func (b *batch) merge(
 		}
 	}
 	slices.SortFunc(keys, compareKeys)
-	if err := b.readStored(ctx, table, l.names[:l.keys], keys, tail, func(i int, r *row) {
+	if err := w.readStored(ctx, table, l.names[:l.keys], keys, tail, func(i int, r *row) {
 		// A secondary table without a declared key may have two rows of another program.
 		if s := states[keys[i].key]; s.stored == nil || resolve(s.stored, r) == Updated {
 			s.stored, s.final = r, r
@@ -382,7 +382,9 @@ func (b *batch) merge(
 			changed = append(changed, s.final)
 		}
 	}
-	for _, r := range rows { // the last of two values of one key in a repeated product is that of the stored row
+	// A repeated product may have two values of one key. Only the last one is stored, so the first one differs from the
+	// stored row although the repetition changes nothing.
+	for _, r := range rows {
 		if *r.fate == Updated && states[r.key].isUnchanged() {
 			*r.fate = Unchanged
 		}
@@ -437,9 +439,9 @@ func (l layout) onConflict() string {
 	return " ON CONFLICT (" + strings.Join(l.names[:l.keys], ", ") + ") DO UPDATE SET " + strings.Join(set, ", ")
 }
 
-// readStored calls each with the stored rows of keys, whose columns are names; i is the index of the key. tail ends the
-// query.
-func (b *batch) readStored(
+// readStored calls each with every stored row whose columns names equal those of a row of keys; i is the index of that
+// row in keys. tail is the end of the query: an order, or a lock.
+func (w *writer) readStored(
 	ctx context.Context, table string, names []string, keys []*row, tail string, each func(i int, r *row),
 ) error {
 	l := layoutOf(table)
@@ -463,9 +465,9 @@ func (b *batch) readStored(
 	} else {
 		columns = append(columns, "NULL::timestamp") // the key has the time
 	}
-	query := "SELECT " + strings.Join(columns, ", ") + " FROM " + b.unnest(names, " WITH ORDINALITY", ", n") +
-		" JOIN " + b.schema + table + " t ON " + match(names) + tail
-	q, err := b.Query(ctx, query, b.args(names, keys)...)
+	query := "SELECT " + strings.Join(columns, ", ") + " FROM " + w.unnest(names, " WITH ORDINALITY", ", n") +
+		" JOIN " + w.schema + table + " t ON " + match(names) + tail
+	q, err := w.Query(ctx, query, w.args(names, keys)...)
 	if err != nil {
 		return err
 	}
@@ -501,27 +503,27 @@ func match(names []string) string {
 }
 
 // insert returns the start of an INSERT of the rows u, see unnest.
-func (b *batch) insert(table string, l layout) string {
+func (w *writer) insert(table string, l layout) string {
 	names := strings.Join(l.names, ", ")
-	return "INSERT INTO " + b.schema + table + " (" + names + ") SELECT u." + strings.Join(l.names, ", u.") +
-		" FROM " + b.unnest(l.names, "", "")
+	return "INSERT INTO " + w.schema + table + " (" + names + ") SELECT u." + strings.Join(l.names, ", u.") +
+		" FROM " + w.unnest(l.names, "", "")
 }
 
 // unnest returns a FROM item u whose rows are the arguments of args. with is a clause such as WITH ORDINALITY, which
 // adds the columns moreNames.
-func (b *batch) unnest(names []string, with, moreNames string) string {
+func (w *writer) unnest(names []string, with, moreNames string) string {
 	var arrays []string
 	for i, name := range names {
-		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", i+1, b.cols[name].kind))
+		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", i+1, w.cols[name].kind))
 	}
 	return "unnest(" + strings.Join(arrays, ", ") + ")" + with + " AS u(" + strings.Join(names, ", ") + moreNames + ")"
 }
 
 // args returns the values of columns of rows, an array for each column.
-func (b *batch) args(names []string, rows []*row) []any {
+func (w *writer) args(names []string, rows []*row) []any {
 	var out []any
 	for _, name := range names {
-		out = append(out, b.cols[name].cells(rows))
+		out = append(out, w.cols[name].cells(rows))
 	}
 	return out
 }

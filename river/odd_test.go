@@ -309,8 +309,8 @@ func TestProductsMemory(t *testing.T) {
 	}
 }
 
-// TestDoubledProducts: two transmissions of a product are one product. A correction that only ends a line, or sets a
-// blank, is another one; it was skipped.
+// TestDoubledProducts: two transmissions of a product are one product. A correction that only ends a line or adds a
+// blank is a different product; an earlier version skipped it as a duplicate.
 func TestDoubledProducts(t *testing.T) {
 	t.Parallel()
 	const heading = "SRUS54 KLCH 101813\r\r\nRR1LCH\r\r\n"

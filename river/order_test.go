@@ -216,7 +216,7 @@ func TestAnyOrderOfTexts(t *testing.T) {
 }
 
 // TestAnyOrderOfTimes: products of different times of issue. A later product that repeats the value of the first one
-// decides against a product between the two that arrives last.
+// wins over a product that was issued between the two, even if that product arrives last.
 func TestAnyOrderOfTimes(t *testing.T) {
 	db, p := orderTables(t, "anytime")
 	if _, err := db.Exec(t.Context(), "INSERT INTO purgeproduct VALUES ('KLCHRR1LCH', 1)"); err != nil {

@@ -113,12 +113,11 @@ func (x *bisector) postAccepted(ctx context.Context, products []*Product) ([]Tal
 			p.Refusals = []string{fmt.Sprintf("the database refuses %s: %v", what, err)}
 			return []Tally{{Refused: int64(values)}}, nil
 		}
-		// If a server crashes during a transaction, a smaller transaction may succeed between two crashes.
 		wasReachable := !errors.Is(err, engine.ErrUnreachable)
 		if err := x.wait(err, refused); err != nil {
 			return nil, err
 		}
-		if wasReachable && len(products) > 1 {
+		if wasReachable && len(products) > 1 { // if a server crashes repeatedly, half of them may succeed
 			break
 		}
 	}

@@ -154,7 +154,7 @@ func (a *accumulation) preference(end time.Time) func(x, y slotValue) int {
 }
 
 // precipitation fills the slots of the rows that have changed.
-func (x *posting) precipitation(ctx context.Context, b *batch) error {
+func (x *posting) precipitation(ctx context.Context, w *writer) error {
 	for _, a := range x.Tokens.accumulations() {
 		touched := map[slotKey]bool{}
 		for _, r := range x.tables[a.from] {
@@ -171,14 +171,14 @@ func (x *posting) precipitation(ctx context.Context, b *batch) error {
 		keys := slices.SortedFunc(maps.Keys(touched), func(x, y slotKey) int {
 			return cmp.Or(slices.Compare(x.lid[:], y.lid[:]), slices.Compare(x.ts[:], y.ts[:]), cmp.Compare(x.end, y.end))
 		})
-		if _, err := b.Exec(ctx, "LOCK TABLE "+b.schema+a.table+" IN SHARE ROW EXCLUSIVE MODE"); err != nil {
+		if _, err := w.Exec(ctx, "LOCK TABLE "+w.schema+a.table+" IN SHARE ROW EXCLUSIVE MODE"); err != nil {
 			return fmt.Errorf("table %s: %w", a.table, err)
 		}
-		chosen, err := x.chooseValues(ctx, b, &a, keys)
+		chosen, err := x.chooseValues(ctx, w, &a, keys)
 		if err == nil && a.table == "dailypp" {
-			err = b.writeDaily(ctx, keys, chosen)
+			err = w.writeDaily(ctx, keys, chosen)
 		} else if err == nil {
-			err = b.writeHourly(ctx, &a, keys, chosen)
+			err = w.writeHourly(ctx, &a, keys, chosen)
 		}
 		if err != nil {
 			return fmt.Errorf("table %s: %w", a.table, err)
@@ -189,7 +189,7 @@ func (x *posting) precipitation(ctx context.Context, b *batch) error {
 
 // chooseValues returns the value of each slot; nil = none. It only considers series of the second stage of
 // precipitation processing (stg2_input).
-func (x *posting) chooseValues(ctx context.Context, b *batch, a *accumulation, keys []slotKey) ([]*slotValue, error) {
+func (x *posting) chooseValues(ctx context.Context, w *writer, a *accumulation, keys []slotKey) ([]*slotValue, error) {
 	lids, sources, ends := make([]string, len(keys)), make([]string, len(keys)), make([]time.Time, len(keys))
 	for i, k := range keys {
 		lids[i], sources[i], ends[i] = k.lid.String(), string(k.ts[:]), time.Unix(k.end, 0).UTC()
@@ -197,13 +197,13 @@ func (x *posting) chooseValues(ctx context.Context, b *batch, a *accumulation, k
 	// A row that another program wrote may have an empty code. Like no code it means that no check was made.
 	text := `SELECT u.n, t.dur, t.extremum, t.obstime, t.value, coalesce(nullif(t.shef_qual_code, ''), 'Z')
 		FROM unnest($1::varchar[], $2::varchar[], $3::timestamp[]) WITH ORDINALITY AS u(lid, ts, slot, n)
-		JOIN ` + b.schema + a.from + ` t ON t.lid = u.lid AND t.ts = u.ts
+		JOIN ` + w.schema + a.from + ` t ON t.lid = u.lid AND t.ts = u.ts
 			AND t.obstime >= u.slot - $4::interval AND t.obstime < u.slot + $5::interval
 			AND ($6::smallint[] IS NULL OR t.dur = ANY($6))
-		JOIN ` + b.schema + `ingestfilter i
+		JOIN ` + w.schema + `ingestfilter i
 			ON (i.lid, i.pe, i.dur, i.ts, i.extremum) = (t.lid, t.pe, t.dur, t.ts, t.extremum) AND i.stg2_input = 'T'
 		WHERE t.value IS NOT NULL`
-	q, err := b.Query(ctx, text, lids, sources, ends, a.before, a.after+time.Minute, a.durations)
+	q, err := w.Query(ctx, text, lids, sources, ends, a.before, a.after+time.Minute, a.durations)
 	if err != nil {
 		return nil, err
 	}
@@ -230,22 +230,22 @@ func (x *posting) chooseValues(ctx context.Context, b *batch, a *accumulation, k
 }
 
 // writeDaily writes values into dailypp, at 12:00 of their day.
-func (b *batch) writeDaily(ctx context.Context, keys []slotKey, chosen []*slotValue) error {
-	posted := b.posted.UTC().Truncate(time.Second)
+func (w *writer) writeDaily(ctx context.Context, keys []slotKey, chosen []*slotValue) error {
+	posted := w.posted.UTC().Truncate(time.Second)
 	var rows pgx.Batch
 	for i, v := range chosen {
 		if v == nil {
 			continue
 		}
 		end := time.Unix(keys[i].end, 0).UTC()
-		rows.Queue(`INSERT INTO `+b.schema+`dailypp AS t (lid, ts, obstime, value, qc, postingtime)
+		rows.Queue(`INSERT INTO `+w.schema+`dailypp AS t (lid, ts, obstime, value, qc, postingtime)
 			VALUES ($1, $2, $3, $4, $5, $6)
 			ON CONFLICT (lid, ts, obstime) DO UPDATE
 			SET value = EXCLUDED.value, qc = EXCLUDED.qc, postingtime = EXCLUDED.postingtime
 			WHERE (t.value, t.qc) IS DISTINCT FROM (EXCLUDED.value, EXCLUDED.qc) AND upper(t.qc) IS DISTINCT FROM $7`,
 			keys[i].lid.String(), string(keys[i].ts[:]), end, v.value, v.qual, posted, string(rune(manual)))
 	}
-	return b.sendAll(ctx, &rows)
+	return w.sendAll(ctx, &rows)
 }
 
 // precipDay is a row of hourlypp or hourlypc: its hours and, in hourlypp, its four periods.
@@ -271,9 +271,9 @@ func (d *precipDay) read(offset, qc string, values []*int16, from, to int) {
 	}
 }
 
-// set sets a slot, except in two cases. In the first, a person has set it. In the second, its value is nearer to the
-// end of the slot than nearest, the offset letter of the nearest value in the raw table: it was purged from the raw
-// table.
+// set sets a slot, except in two cases. In the first, a person has set it. In the second, the stored value is nearer to
+// the end of the slot than every value of the raw table, because its own row was purged from that table. nearest is the
+// offset letter of the nearest value in the raw table.
 func (d *precipDay) set(i int, value int16, offset, nearest, qc byte) {
 	isStored := d.values[i] != nil
 	isSame := isStored && *d.values[i] == value && d.offset[i] == offset && d.qc[i] == qc
@@ -312,7 +312,7 @@ func numbered(prefix, format string, n, step int) []string {
 }
 
 // writeHourly writes values into hourlypp or hourlypc.
-func (b *batch) writeHourly(ctx context.Context, a *accumulation, keys []slotKey, chosen []*slotValue) error {
+func (w *writer) writeHourly(ctx context.Context, a *accumulation, keys []slotKey, chosen []*slotValue) error {
 	type dayKey struct {
 		lid record.ID
 		ts  [2]byte
@@ -344,8 +344,8 @@ func (b *batch) writeHourly(ctx context.Context, a *accumulation, keys []slotKey
 		columns += ", '', '', NULL::smallint[]"
 	}
 	const wanted = "unnest($1::varchar[], $2::varchar[], $3::date[]) WITH ORDINALITY AS u(lid, ts, obsdate, n)"
-	query := "SELECT u.n, " + columns + " FROM " + wanted + " JOIN " + b.schema + a.table + " t USING (lid, ts, obsdate)"
-	q, err := b.Query(ctx, query, lids, sources, dates)
+	query := "SELECT u.n, " + columns + " FROM " + wanted + " JOIN " + w.schema + a.table + " t USING (lid, ts, obsdate)"
+	q, err := w.Query(ctx, query, lids, sources, dates)
 	if err != nil {
 		return err
 	}
@@ -372,18 +372,18 @@ func (b *batch) writeHourly(ctx context.Context, a *accumulation, keys []slotKey
 	var rows pgx.Batch
 	for _, d := range order {
 		if d.hasChanged {
-			d.queue(&rows, b.schema+a.table, hours, sixHours)
+			d.queue(&rows, w.schema+a.table, hours, sixHours)
 		}
 	}
-	return b.sendAll(ctx, &rows)
+	return w.sendAll(ctx, &rows)
 }
 
 // sendAll executes queued statements.
-func (b *batch) sendAll(ctx context.Context, rows *pgx.Batch) error {
+func (w *writer) sendAll(ctx context.Context, rows *pgx.Batch) error {
 	if rows.Len() == 0 {
 		return nil
 	}
-	return b.SendBatch(ctx, rows).Close()
+	return w.SendBatch(ctx, rows).Close()
 }
 
 // queue adds the statement that writes the row. hours and sixHours are the columns of its slots; sixHours is nil for a

@@ -42,7 +42,7 @@ type limit struct {
 	grossMin, grossMax *float64
 	reasonMin          *float64
 	reasonMax          *float64
-	alarms             [4]*float64 // alarmColumns
+	alarmBounds        [4]*float64 // of the columns alarmColumns
 }
 
 // readReference reads the tables of a schema. limitsTS = locdatalimits has a column ts.
@@ -68,7 +68,7 @@ func readReference(ctx context.Context, q querier, schema string, limitsTS, alar
 	var f [4]*float64
 	intoLimit := []any{
 		&s.lid, &s.pe, &s.dur, &l.ts, &l.from, &l.to, &l.grossMin, &l.grossMax, &l.reasonMin, &l.reasonMax,
-		&l.alarms[0], &l.alarms[1], &l.alarms[2], &l.alarms[3],
+		&l.alarmBounds[0], &l.alarmBounds[1], &l.alarmBounds[2], &l.alarmBounds[3],
 	}
 	addLimit := func() { r.limits[s.series()] = append(r.limits[s.series()], l) }
 	for _, x := range []struct {
@@ -86,7 +86,7 @@ func readReference(ctx context.Context, q querier, schema string, limitsTS, alar
 				"AND attnum > 0 AND NOT attisdropped AND attnotnull AND NOT atthasdef AND attname NOT IN ('lid', 'post') " +
 				"ORDER BY attnum",
 			[]any{&s.lid},
-			func() { r.required = append(r.required, s.lid) },
+			func() { r.required = append(r.required, s.lid) }, // here s.lid is the name of a column
 		},
 		{"SELECT area_id FROM " + schema + "geoarea", []any{&s.lid}, func() { r.areas[id(s.lid)] = true }},
 		{

@@ -14,7 +14,7 @@ import (
 // riverStatus maintains the table riverstatus (shef_load_maxfcst), which has the highest forecast value of each
 // location, element and type-source. It updates the rows whose forecasts have just changed, and removes a row if there
 // is no forecast any more.
-func (x *posting) riverStatus(ctx context.Context, b *batch) error {
+func (x *posting) riverStatus(ctx context.Context, w *writer) error {
 	for _, table := range []string{"fcstheight", "fcstdischarge"} {
 		touched := map[series]*row{}
 		for _, r := range x.tables[table] {
@@ -30,11 +30,11 @@ func (x *posting) riverStatus(ctx context.Context, b *batch) error {
 			rows = append(rows, r)
 		}
 		slices.SortFunc(rows, compareKeys)
-		highest, err := x.highestForecasts(ctx, b, table, rows)
+		highest, err := x.highestForecasts(ctx, w, table, rows)
 		if err != nil {
 			return err
 		}
-		if err := b.writeRiverStatus(ctx, rows, highest); err != nil {
+		if err := w.writeRiverStatus(ctx, rows, highest); err != nil {
 			return err
 		}
 	}
@@ -42,15 +42,15 @@ func (x *posting) riverStatus(ctx context.Context, b *batch) error {
 }
 
 // highestForecasts finds the highest forecasts of the locations and elements of rows.
-func (x *posting) highestForecasts(ctx context.Context, b *batch, table string, rows []*row) (out []*row, err error) {
+func (x *posting) highestForecasts(ctx context.Context, w *writer, table string, rows []*row) (out []*row, err error) {
 	names := []string{"lid", "pe"}
 	query := "SELECT f.lid, f.pe, f.ts, f.dur, f.extremum, f.probability, f.validtime, f.basistime, f.value, " +
-		"coalesce(s.use_latest_fcst = 'T', false) FROM " + b.unnest(names, "", "") +
-		" JOIN " + b.schema + table + " f USING (lid, pe) LEFT JOIN " + b.schema + "riverstat s ON s.lid = f.lid" +
+		"coalesce(s.use_latest_fcst = 'T', false) FROM " + w.unnest(names, "", "") +
+		" JOIN " + w.schema + table + " f USING (lid, pe) LEFT JOIN " + w.schema + "riverstat s ON s.lid = f.lid" +
 		" WHERE f.validtime >= $3 AND f.basistime >= $4 AND f.probability < 0 AND f.value <> $5 AND f.quality_code >= $6" +
 		" ORDER BY f.lid, f.pe, f.ts, f.validtime, f.dur, f.extremum, f.probability"
 	oldestBasis := x.now.UTC().Add(-x.Tokens.OldestBasis)
-	q, err := b.Query(ctx, query, append(b.args(names, rows), x.now.UTC(), oldestBasis, record.NoValue, badBelow)...)
+	q, err := w.Query(ctx, query, append(w.args(names, rows), x.now.UTC(), oldestBasis, record.NoValue, badBelow)...)
 	if err != nil {
 		return nil, err
 	}
@@ -121,22 +121,22 @@ func crest(all []*row) *row {
 
 // writeRiverStatus writes the highest forecasts of the locations and elements of touched, and removes the rows of
 // type-sources that no longer have a forecast.
-func (b *batch) writeRiverStatus(ctx context.Context, touched, highest []*row) error {
-	table := b.schema + "riverstatus"
+func (w *writer) writeRiverStatus(ctx context.Context, touched, highest []*row) error {
+	table := w.schema + "riverstatus"
 	names := []string{"lid", "pe"}
 	remaining := []string{} // not nil, which would be NULL
 	for _, r := range highest {
 		remaining = append(remaining, r.full.lid.String()+" "+string(r.full.pe[:])+" "+string(r.full.ts[:]))
 	}
-	remove := "DELETE FROM " + table + " t USING " + b.unnest(names, "", "") + " WHERE " + match(names) +
+	remove := "DELETE FROM " + table + " t USING " + w.unnest(names, "", "") + " WHERE " + match(names) +
 		" AND t.ts LIKE 'F%' AND NOT t.lid || ' ' || t.pe || ' ' || t.ts = ANY($3)"
-	_, err := b.Exec(ctx, remove, append(b.args(names, touched), remaining)...)
+	_, err := w.Exec(ctx, remove, append(w.args(names, touched), remaining)...)
 	if err != nil || len(highest) == 0 {
 		return err
 	}
 	l := layoutOf("riverstatus")
-	write := b.insert("riverstatus", l) + l.onConflict() +
+	write := w.insert("riverstatus", l) + l.onConflict() +
 		l.ifChanged("riverstatus")
-	_, err = b.Exec(ctx, write, b.args(l.names, highest)...)
+	_, err = w.Exec(ctx, write, w.args(l.names, highest)...)
 	return err
 }

@@ -10,11 +10,11 @@ import (
 
 // writeSecondary writes rows into a secondary table, for which the database may declare no key. resolve compares a row
 // with the stored row of its key; nil = the table has a row for each value and product.
-func (b *batch) writeSecondary(
+func (w *writer) writeSecondary(
 	ctx context.Context, table string, rows []*row, resolve func(stored, r *row) Fate,
 ) error {
 	l := layoutOf(table)
-	if _, err := b.Exec(ctx, "LOCK TABLE "+b.schema+table+" IN SHARE ROW EXCLUSIVE MODE"); err != nil {
+	if _, err := w.Exec(ctx, "LOCK TABLE "+w.schema+table+" IN SHARE ROW EXCLUSIVE MODE"); err != nil {
 		return err
 	}
 	reduced := make([]*row, len(rows))
@@ -22,34 +22,35 @@ func (b *batch) writeSecondary(
 		reduced[i] = l.reduce(r)
 	}
 	if resolve == nil {
-		return b.addMissing(ctx, table, reduced)
+		return w.addMissing(ctx, table, reduced)
 	}
-	changed, err := b.merge(ctx, table, reduced, "", resolve)
+	changed, err := w.merge(ctx, table, reduced, "", resolve)
 	if err != nil || len(changed) == 0 {
 		return err
 	}
-	args, keys := b.args(l.names, changed), l.names[:l.keys]
+	args, keys := w.args(l.names, changed), l.names[:l.keys]
 	var set []string
 	for _, name := range l.names[l.keys:] {
 		set = append(set, name+" = u."+name)
 	}
-	update := "UPDATE " + b.schema + table + " t SET " + strings.Join(set, ", ") + " FROM " + b.unnest(l.names, "", "") +
+	update := "UPDATE " + w.schema + table + " t SET " + strings.Join(set, ", ") + " FROM " + w.unnest(l.names, "", "") +
 		" WHERE " + match(keys)
-	if _, err := b.Exec(ctx, update, args...); err != nil {
+	if _, err := w.Exec(ctx, update, args...); err != nil {
 		return err
 	}
-	_, err = b.Exec(ctx, b.insert(table, l)+b.unlessStored(table, keys), args...)
+	_, err = w.Exec(ctx, w.insert(table, l)+w.unlessStored(table, keys), args...)
 	return err
 }
 
-// unlessStored returns the end of an INSERT that omits rows of which the table has the columns names.
-func (b *batch) unlessStored(table string, names []string) string {
-	return " WHERE NOT EXISTS (SELECT FROM " + b.schema + table + " t WHERE " + match(names) + ")"
+// unlessStored returns the end of an INSERT of rows u that omits a row if the table has one whose columns names are
+// equal.
+func (w *writer) unlessStored(table string, names []string) string {
+	return " WHERE NOT EXISTS (SELECT FROM " + w.schema + table + " t WHERE " + match(names) + ")"
 }
 
 // addMissing adds the rows that a locked table does not have yet. A product that is posted again adds none, although its
 // posting time differs.
-func (b *batch) addMissing(ctx context.Context, table string, rows []*row) error {
+func (w *writer) addMissing(ctx context.Context, table string, rows []*row) error {
 	type content struct {
 		key
 		value   float64
@@ -71,16 +72,16 @@ func (b *batch) addMissing(ctx context.Context, table string, rows []*row) error
 	names := slices.DeleteFunc(slices.Clone(l.names), func(name string) bool {
 		return slices.Contains([]string{"postingtime", "quality_code", "reject_type", "userid"}, name)
 	})
-	_, err := b.Exec(ctx, b.insertPosted(table, l)+b.unlessStored(table, names), b.args(l.names, different)...)
+	_, err := w.Exec(ctx, w.insertPosted(table, l)+w.unlessStored(table, names), w.args(l.names, different)...)
 	return err
 }
 
 // insertPosted returns the start of an INSERT into a locked table whose key ends with the posting time. Rows that do
 // not differ in the rest of their key get the next free microseconds.
-func (b *batch) insertPosted(table string, l layout) string {
+func (w *writer) insertPosted(table string, l layout) string {
 	isPostingTime := func(name string) bool { return name == "postingtime" }
 	rest := slices.DeleteFunc(slices.Clone(l.names[:l.keys]), isPostingTime)
-	afterStored := "(SELECT max(t.postingtime) + interval '1 microsecond' FROM " + b.schema + table + " t WHERE " +
+	afterStored := "(SELECT max(t.postingtime) + interval '1 microsecond' FROM " + w.schema + table + " t WHERE " +
 		match(rest) + ")"
 	number := "row_number() OVER (PARTITION BY u." + strings.Join(rest, ", u.") + " ORDER BY u.n)"
 	values := slices.Clone(l.names)
@@ -89,8 +90,8 @@ func (b *batch) insertPosted(table string, l layout) string {
 			values[i] = "greatest(u.postingtime, " + afterStored + ") + (" + number + " - 1) * interval '1 microsecond'"
 		}
 	}
-	return "INSERT INTO " + b.schema + table + " (" + strings.Join(l.names, ", ") + ") SELECT " +
-		strings.Join(values, ", ") + " FROM " + b.unnest(l.names, " WITH ORDINALITY", ", n")
+	return "INSERT INTO " + w.schema + table + " (" + strings.Join(l.names, ", ") + ") SELECT " +
+		strings.Join(values, ", ") + " FROM " + w.unnest(l.names, " WITH ORDINALITY", ", n")
 }
 
 // reduce returns a copy of a row for the table. Fields that the table does not have are as readStored returns them.

@@ -374,8 +374,8 @@ func (s *Settling) newPass() func(path string, info fs.FileInfo) *Waiting {
 // Done may append a number and .why.
 const maxName = 240
 
-// freePath returns the first path in a folder that does not exist: NAME, or NAME with a suffix and a number from 1. No
-// file of the feed has the path of its reason, either, which is not overwritten.
+// freePath returns the first path in a folder that does not exist: NAME, or NAME with a suffix and a number from 1. It
+// also skips a path whose PATH.why exists, because that may be a file of the feed, which the reason would overwrite.
 func freePath(dir, name, suffix string) (string, error) {
 	path := filepath.Join(dir, name)
 	for n := 1; ; n++ {

@@ -13,7 +13,7 @@ import (
 // product, as many as purgeproduct specifies; of several texts of one time, the last in alphabetical order. As in AWIPS,
 // a product without a row in purgeproduct gets one with 0 versions, which an administrator may raise. writeTexts stores
 // no text twice, and none that is older than the versions to be kept.
-func (x *posting) writeTexts(ctx context.Context, b *batch, products []*Product) error {
+func (x *posting) writeTexts(ctx context.Context, w *writer, products []*Product) error {
 	var ids []string
 	var texts []*Product
 	for _, p := range products {
@@ -24,8 +24,8 @@ func (x *posting) writeTexts(ctx context.Context, b *batch, products []*Product)
 	if len(texts) == 0 {
 		return nil
 	}
-	purge, stored := b.schema+"purgeproduct", b.schema+"textproduct"
-	if _, err := b.Exec(ctx, "LOCK TABLE "+purge+", "+stored+" IN SHARE ROW EXCLUSIVE MODE"); err != nil {
+	purge, stored := w.schema+"purgeproduct", w.schema+"textproduct"
+	if _, err := w.Exec(ctx, "LOCK TABLE "+purge+", "+stored+" IN SHARE ROW EXCLUSIVE MODE"); err != nil {
 		return err
 	}
 	var rows pgx.Batch
@@ -56,7 +56,7 @@ func (x *posting) writeTexts(ctx context.Context, b *batch, products []*Product)
 		JOIN `+purge+` p ON p.product_id = v.product_id
 		WHERE (t.product_id, t.producttime, t.postingtime) = (v.product_id, v.producttime, v.postingtime)
 			AND p.num_versions > 0 AND v.version > p.num_versions`, ids)
-	return b.sendAll(ctx, &rows)
+	return w.sendAll(ctx, &rows)
 }
 
 // productType returns AWIPS's type of a product: F = forecast, C = guidance for flash floods, O = other.

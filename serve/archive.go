@@ -45,8 +45,8 @@ const (
 	idleTime    = 5 * time.Second
 )
 
-// repeats is the cure of an error that ends by itself.
-const repeats = "wait: the page repeats the query"
+// waitCure is the cure of an error that ends without the user.
+const waitCure = "wait: the page repeats the query"
 
 // with calls f with the archive of a design. It waits while maxRequests requests use the archive.
 func (a *servedArchive) with(ctx context.Context, n design.Name, f func(archive.Archive) error) error {
@@ -110,7 +110,7 @@ func (a *servedArchive) enter(ctx context.Context, n design.Name) (archive.Archi
 
 // busyError is the error of an archive that another process uses. The page repeats its request.
 func (a *servedArchive) busyError(problem string) error {
-	return &fault.Error{File: a.name, Problem: problem, Err: engine.ErrUnreachable, Cure: repeats}
+	return &fault.Error{File: a.name, Problem: problem, Err: engine.ErrUnreachable, Cure: waitCure}
 }
 
 // isMeasured reports whether a run in progress measures the archive. A reader would disturb it.
@@ -262,7 +262,7 @@ func (s *Server) add(place string) error {
 
 // archiveIn returns the path of an archive of an embedded engine in a folder; "" = there is none.
 func (s *Server) archiveIn(dir string) string {
-	entries, _ := os.ReadDir(dir) // runs has read it
+	entries, _ := os.ReadDir(dir) // add has just read it without an error
 	for _, e := range entries {
 		if path := filepath.Join(dir, e.Name()); s.o.Registry.Recognize(path) != "" {
 			return path
@@ -279,7 +279,7 @@ func (s *Server) addArchivesOf(dir string) {
 		return // the folder was removed meanwhile
 	}
 	defer root.Close()                                         //nolint:errcheck // only read
-	entries, err := os.ReadDir(filepath.Join(dir, "archives")) // root would wait if it is a FIFO
+	entries, err := os.ReadDir(filepath.Join(dir, "archives")) // without root, which would block on a FIFO
 	if err != nil {
 		return // a run without archives of its own
 	}

@@ -16,6 +16,7 @@ type ranking struct {
 	rank    map[configuration]int // from 1
 }
 
+// configuration is an engine and a design. A ranking compares them by their fastest flavours.
 type configuration struct {
 	engine string // scheme
 	design design.Name

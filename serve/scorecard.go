@@ -149,9 +149,9 @@ func (one *series) narrow(v url.Values) bool {
 	return selects("fcst_var", one.variable) && selects("fcst_lev", one.level) && len(one.regions) > 0
 }
 
-// pairs reports whether the candidate's records in a group are compared with the baseline's in another. Both are
-// verified against the same observations. If no records of the two models are, each is verified against its own
-// analysis.
+// pairs reports whether the candidate's records in group g are compared with the baseline's in group o. Either both are
+// verified against the same observations, or each is verified against its own analysis. In the second case no records
+// of one model may be verified against the analysis of the other.
 func (c contest) pairs(catalog *design.Catalog, g, o *design.Group) bool {
 	switch {
 	case g.LineType != o.LineType || g.FcstVar != o.FcstVar:

@@ -83,7 +83,7 @@ type clock struct {
 
 // shift is a relative date, DR: units are added in the order of 5.2.6.
 type shift struct {
-	years, months, days, ends int32
+	years, months, days, ends int32 // ends: of months, DRE
 	seconds                   int32
 }
 
@@ -186,7 +186,7 @@ func (c *clock) addEnds(n int32) (ok bool) {
 type saving struct {
 	year       int32
 	start, end int64 // 02:00 of the days of change, in the unit of local
-	known      bool
+	known      bool  // the year has rules: it is 1976 or later
 }
 
 // setYear computes s for a year: 5.2.3 and appendix F. 1976 is the first year (error 48); 1987

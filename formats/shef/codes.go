@@ -345,7 +345,7 @@ func ReadTables(r io.Reader, file string) (*Tables, error) {
 func (t *Tables) add(section string, words []string) bool {
 	code, c := words[0], words[0][0]
 	number, err := strconv.ParseFloat(words[1], 64)
-	alone := len(code) == 1 && (upper(c) || digit(c))
+	isSingle := len(code) == 1 && (upper(c) || digit(c))
 	switch section {
 	case "": // a title
 	case "*1":
@@ -363,7 +363,7 @@ func (t *Tables) add(section string, words []string) bool {
 		t.elements[*at-1].Factor = number
 	case "*2":
 		t.duration[c] = int16(number)
-		return err == nil && alone && number >= 0 && number < 8000
+		return err == nil && isSingle && number >= 0 && number < 8000
 	case "*3":
 		if len(code) != 2 || !upper(c) && !digit(c) || !upper(code[1]) && !digit(code[1]) {
 			return false
@@ -371,10 +371,10 @@ func (t *Tables) add(section string, words []string) bool {
 		t.source[c] |= sourceBit(code[1])
 	case "*4":
 		t.extremum[c] = true
-		return alone
+		return isSingle
 	case "*5":
 		t.probability[c], t.hasProb[c] = float32(number), true
-		return err == nil && alone && number >= -1 && number <= 1
+		return err == nil && isSingle && number >= -1 && number <= 1
 	case "*6":
 		return t.send6(code, words[1], words[2] == "1")
 	case "*7", "**":

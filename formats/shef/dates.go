@@ -67,7 +67,7 @@ func (d *Decoder) identifier(id *record.ID, positional bool) int {
 		id[n] = c
 		n++
 	}
-	if n = min(n, d.i-d.mark); n < 3 {
+	if n = min(n, d.i-d.mark); n < 3 { // atJoint may have moved the cursor back
 		return 47
 	}
 	clear(id[n:])

@@ -28,14 +28,14 @@ type Decoder struct {
 	saving   saving
 	dated    dateCache
 	comments map[string]string
-	clean    []byte // the line without comments, in upper case
+	clean    []byte // memory of b if strip copies the line
 
 	out    *Result
 	line   uint32 // of the file
-	text   []byte // the line without non-text bytes
+	text   []byte // memory of a line without its non-text bytes, see parts
 	b      []byte // the current line, clean
 	rest   []byte // text after more blanks than a line may contain
-	plain  bool   // the line has no retained comment
+	plain  bool   // b certainly has no retained comment
 	long   bool   // the line is longer than allowed
 	joints []int  // positions of removed comments
 	i      int    // cursor
@@ -75,8 +75,8 @@ type state struct {
 	unit    byte // S N H D M Y E; 0 = none yet
 	step    int32
 	hasBase bool
-	base    int64 // local or UTC seconds, by unit
-	from    clock // local date of the base, for months and years
+	base    int64 // UTC seconds, for steps in S, N and H
+	from    clock // local date and time of the base, for the longer steps
 	index   int32
 	series  byte
 
@@ -186,7 +186,7 @@ func (d *Decoder) rawLine(raw []byte) {
 // parts reads a line with bytes that are not text. Some of them end a line; the others, fill and
 // byte order marks, are removed (warning 49).
 func (d *Decoder) parts(raw []byte) {
-	b, left, lines := d.text[:0], 0, d.out.Account.Lines
+	b, removed, lines := d.text[:0], 0, d.out.Account.Lines
 	end := func() {
 		if part := trim(b); len(part) > 0 {
 			d.plain, _ = isPlainText(part)
@@ -201,10 +201,11 @@ func (d *Decoder) parts(raw []byte) {
 			}
 			b = b[:len(b)-len(byteOrderMark)]
 		}
+		// A removed byte directly before what may be a message also ends the line: .A must be in column one.
 		if endsLine(c) || isDot(raw[i+1:]) && (c < ' ' || c == 0x7f || bytes.HasSuffix(raw[:i+1], byteOrderMark)) {
 			end()
 		} else {
-			left++
+			removed++
 		}
 	}
 	end()
@@ -212,7 +213,7 @@ func (d *Decoder) parts(raw []byte) {
 	if d.out.Account.Lines == lines {
 		d.decodeLine(nil)
 	}
-	if left > 0 {
+	if removed > 0 {
 		d.mark = len(d.b)
 		d.warn(49)
 	}
@@ -373,7 +374,7 @@ func (d *Decoder) dotLine(raw []byte) {
 	d.i, d.mark = 0, 0
 	k, ok := d.kind()
 	switch {
-	case d.i == 0:
+	case d.i == 0: // kind found neither .A nor .B nor .E
 		a.Text++
 		d.problem(7)
 		d.abandon()

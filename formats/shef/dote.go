@@ -168,7 +168,7 @@ func (d *Decoder) baseE() int {
 	m.base, m.from = at, m.at
 	switch m.unit {
 	case 'S', 'N', 'H':
-	default: // the zone may not know the time of the base, and need not
+	default: // without a DR in S, N or H only the local date matters: an hour that spring skips is no error here
 		number = 0
 		switch {
 		case m.rel.seconds != 0:

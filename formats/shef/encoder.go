@@ -20,14 +20,14 @@ import (
 // times are UTC, units English. All fields are preserved except Series, which depends on the
 // message type, and Line. Values have 10 decimals, the maximum of a message.
 type Encoder struct {
-	w   *bufio.Writer
-	dec *Decoder
-	out Result
-	run []record.Gauge // values that can be in one message
-	b   []byte         // the current message
-	at  int            // beginning of its last line
-	n   int            // number of its last line: 1 for .A1
-	one []byte         // beginning of its lines, ".AR"
+	w      *bufio.Writer
+	dec    *Decoder
+	out    Result
+	run    []record.Gauge // values that can be in one message
+	b      []byte         // the current message
+	at     int            // beginning of its last line
+	n      int            // number of its last line: 1 for .A1
+	prefix []byte         // beginning of each of its lines: ".AR" of ".AR1"
 }
 
 const (
@@ -117,9 +117,9 @@ func (e *Encoder) message(run []record.Gauge) {
 
 // begin writes the part before the data string.
 func (e *Encoder) begin(format byte, id record.ID, g *record.Gauge) {
-	e.one = append(e.one[:0], '.', format)
+	e.prefix = append(e.prefix[:0], '.', format)
 	if g.Revised {
-		e.one = append(e.one, 'R')
+		e.prefix = append(e.prefix, 'R')
 	}
 	e.at, e.n = len(e.b), 0
 	t := time.Unix(g.Time, 0).UTC()
@@ -127,7 +127,7 @@ func (e *Encoder) begin(format byte, id record.ID, g *record.Gauge) {
 	if t.Second() != 0 {
 		layout = "DH150405"
 	}
-	e.b = fmt.Appendf(append(e.b, e.one...), " %s %s Z %s", id, t.Format("20060102"), t.Format(layout))
+	e.b = fmt.Appendf(append(e.b, e.prefix...), " %s %s Z %s", id, t.Format("20060102"), t.Format(layout))
 	if g.Created != record.NoTime {
 		e.b = time.Unix(g.Created, 0).UTC().AppendFormat(e.b, "/DC200601021504")
 	}
@@ -143,7 +143,7 @@ func (e *Encoder) add(slashes int, piece []byte) bool {
 		e.n++
 		e.b = append(e.b, '\n')
 		e.at = len(e.b)
-		e.b = append(strconv.AppendInt(append(e.b, e.one...), int64(e.n), 10), ' ')
+		e.b = append(strconv.AppendInt(append(e.b, e.prefix...), int64(e.n), 10), ' ')
 	}
 	e.b = append(append(e.b, strings.Repeat("/", slashes)...), piece...)
 	return true
@@ -160,8 +160,8 @@ func (e *Encoder) dotA(run []record.Gauge) int {
 	return len(run)
 }
 
-// code is a parameter code; duration is the meaning of its V. It omits the last letter if that was
-// not coded.
+// code returns a parameter code. If duration is set, it writes before the code the DV that defines a duration V. It
+// omits the last letter if that was not coded.
 func (e *Encoder) code(g *record.Gauge, duration bool) (b []byte) {
 	if g.Code[2] == 'V' && duration {
 		b = append(e.variable(g), '/')
@@ -172,7 +172,7 @@ func (e *Encoder) code(g *record.Gauge, duration bool) (b []byte) {
 	return append(b, g.Code[:]...)
 }
 
-// variable is DV for a duration.
+// variable returns the DV element of a duration.
 func (e *Encoder) variable(g *record.Gauge) []byte {
 	var p parameter
 	if p.resolve(e.dec.tables, append([]byte(g.Code.PE()), 'Z')) == 0 && p.duration == g.Duration {
@@ -195,7 +195,7 @@ func steps(run []record.Gauge) int {
 	return n
 }
 
-// interval is DI for a step in seconds; "" = there is none.
+// interval returns the DI element of a step in seconds; "" = there is none.
 func interval(step int64) string {
 	for i, unit := range []int64{86400, 3600, 60, 1} {
 		if n := step / unit; step%unit == 0 && n > 0 && n < 100 {

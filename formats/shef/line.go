@@ -208,6 +208,7 @@ func plainPieces(b []byte) (n int64) {
 	for ; i+8 <= len(b); i += 8 {
 		x := binary.LittleEndian.Uint64(b[i:])
 		slash, comma := x^ones*'/', x^ones*','
+		// The top bit of each byte that is a slash or a comma, and no other bit.
 		marks := ^((slash&rest + rest | slash | rest) & (comma&rest + rest | comma | rest))
 		for ; marks != 0; marks &= marks - 1 {
 			at := i + bits.TrailingZeros64(marks)/8

@@ -26,8 +26,8 @@ type Splitter struct {
 	file string
 	now  time.Time
 
-	buf      []byte
-	from, to int // unread text; the bytes from to up to read were not examined yet
+	buf      []byte // buf[from:to] is unread text; endLines has not examined buf[to:read] yet
+	from, to int
 	read     int
 	err      error
 
@@ -84,7 +84,7 @@ func (s *Splitter) Next(p *Product) error {
 		case s.err != nil:
 			return &fault.Error{File: s.file, Line: s.line + 1, Problem: "reading stopped", Err: s.err}
 		}
-		s.fill()
+		s.readMore()
 	}
 }
 
@@ -233,8 +233,8 @@ func isStart(line []byte) bool {
 		!digit(line[2]) && !digit(line[3])
 }
 
-// fill reads more text and appends it to the buffer.
-func (s *Splitter) fill() {
+// readMore reads more text and appends it to the buffer.
+func (s *Splitter) readMore() {
 	if s.from > 0 {
 		copy(s.buf, s.buf[s.from:s.read])
 		s.to -= s.from

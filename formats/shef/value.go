@@ -173,8 +173,9 @@ func (d *Decoder) absent(r *reading, sign byte, point bool) bool {
 	return sign != 0 || d.ends() && !d.at('"') && !d.at('\'')
 }
 
-// Representable rounds a number to the decimals that a message can represent. It returns false if
-// the number has more digits before the point than a message can represent, or is not a number.
+// Representable rounds a number to the decimals that a message can represent. It returns false if the number has more
+// digits before the point than a message can represent, if it is not a number, or if it is not zero and would become
+// zero.
 func Representable(v float64) (float64, bool) {
 	const scale = 1e10
 	switch size := math.Abs(v); {

@@ -21,6 +21,8 @@ import (
 func Unmarshal(text []byte, v any) error {
 	var tree any
 	d := json.NewDecoder(bytes.NewReader(text))
+	// An earlier key is an unknown field, so text without one is decoded directly. A key of a later version is also an
+	// unknown field: then the code below renames nothing.
 	d.DisallowUnknownFields()
 	if d.Decode(v) == nil && errors.Is(d.Decode(&tree), io.EOF) {
 		return nil

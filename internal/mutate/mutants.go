@@ -53,10 +53,10 @@ func mutants(file string) ([]mutant, error) {
 		}
 		add := func(pos token.Pos, was, is string) {
 			at := set.Position(pos)
-			first, last := bytes.LastIndexByte(text[:at.Offset], '\n')+1, bytes.IndexByte(text[at.Offset:], '\n')
+			lineStart, toEnd := bytes.LastIndexByte(text[:at.Offset], '\n')+1, bytes.IndexByte(text[at.Offset:], '\n')
 			m := mutant{
 				file: file, function: function, line: at.Line, start: at.Offset, end: at.Offset + len(was), text: is,
-				source: field(string(text[first : at.Offset+last])), change: was + " → " + is,
+				source: field(string(text[lineStart : at.Offset+toEnd])), change: was + " → " + is,
 			}
 			if is == "" {
 				m.change = field(was) + " is left out"

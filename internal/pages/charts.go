@@ -33,7 +33,7 @@ func valueOf(x any) (plot.Value, error) {
 	n, err := toNumber(x)
 	v := plot.Value{V: n.Value, Lo: n.Low, Hi: n.High, Note: n.Note}
 	if n.Note != "" || math.IsNaN(n.Low) || math.IsNaN(n.High) {
-		v.Lo, v.Hi = 0, 0
+		v.Lo, v.Hi = 0, 0 // plot's form of a value without an interval
 	}
 	return v, err
 }

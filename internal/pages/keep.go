@@ -59,8 +59,9 @@ var scanPlans = regexp.MustCompile(`("plan": )"(?:[^"\\]|\\.)*"`)
 
 // keep copies the kept parts of all run folders below from to the folder to. It replaces the run
 // folders of the same names and leaves the others, because the steps of a page may be measured on
-// several days. If it fails, the kept folders stay as they were, except if they only became too large.
-func keep(from, to string, which planChoice) (err error) {
+// several days. If a run folder cannot be read or reduced, the kept folders stay as they were. If they have become too
+// large, keep replaces them and returns an error.
+func keep(from, to string, which keepOptions) (err error) {
 	work, err := os.MkdirTemp("", "barograph-keep-")
 	if err != nil {
 		return err
@@ -85,7 +86,7 @@ func keep(from, to string, which planChoice) (err error) {
 }
 
 // keepIn is keep in a folder that may remain incomplete. It returns the number of kept run folders.
-func keepIn(from, to string, which planChoice) (n int, err error) {
+func keepIn(from, to string, which keepOptions) (n int, err error) {
 	index := map[string]keptFolder{}
 	if _, err := os.Stat(filepath.Join(to, keptIndex)); err == nil {
 		if err := readJSON(filepath.Join(to, keptIndex), &index); err != nil {
@@ -151,7 +152,7 @@ func keepSteps(from, to string) error {
 	return writeFile(to, []byte(text.String()))
 }
 
-func keepRun(from, to string, which planChoice) error {
+func keepRun(from, to string, which keepOptions) error {
 	var buf bytes.Buffer
 	text, err := os.ReadFile(filepath.Join(from, run.DescriptionFile))
 	if err == nil {
@@ -196,8 +197,8 @@ func keepRun(from, to string, which planChoice) error {
 	return writeJSON(filepath.Join(to, keptPlans), out)
 }
 
-// planChoice has the expressions of the flags of keep.
-type planChoice struct {
+// keepOptions has the expressions of the flags of keep.
+type keepOptions struct {
 	access, text *regexp.Regexp // names of plans, which are TEST.ENGINE.DESIGN.FLAVOUR
 	drop         *regexp.Regexp // names of the parts of samples and measurements, and of counters, that the page does not need
 }

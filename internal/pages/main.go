@@ -64,7 +64,7 @@ func command(args []string, accesses, texts, dropped string) error {
 		}
 		return write(pagesDir, names)
 	case len(args) > 1 && len(args) < 4 && args[0] == "keep":
-		var which planChoice
+		var which keepOptions
 		var err error
 		if which.access, err = regexp.Compile(accesses); err != nil {
 			return err

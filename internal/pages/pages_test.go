@@ -254,8 +254,8 @@ func TestKeep(t *testing.T) {
 }
 
 // everyPlan keeps all plans with their texts, and drops nothing.
-func everyPlan() planChoice {
-	return planChoice{regexp.MustCompile(""), regexp.MustCompile(""), regexp.MustCompile(nothing)}
+func everyPlan() keepOptions {
+	return keepOptions{regexp.MustCompile(""), regexp.MustCompile(""), regexp.MustCompile(nothing)}
 }
 
 // TestDrop: -drop omits the counters whose names match and no other ones.

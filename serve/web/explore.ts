@@ -99,7 +99,7 @@ const names: Record<Field, string> = {
 };
 const axes = ['fcst_lead', 'fcst_valid_beg', 'fcst_init_beg', 'valid_hour', 'init_hour', 'fcst_lev', 'fcst_thresh'];
 const ofPage = ['hide', 'from', 'to', 'tab']; // the parameters of the URL that belong to the page, not to the question
-const where = ['archive', 'design', 'subset', 'flavour'];
+const where = ['archive', 'design', 'subset', 'flavour']; // the parameters that name the archive and the configuration
 
 // values are those of a field that a group has.
 const values = (g: Group, f: Field): string[] => {
@@ -125,6 +125,7 @@ export function times(text: string): number[] {
     });
 }
 
+// place chooses an archive that can be queried: one that fits the URL, the best one of the newest report first.
 export function place(home: Home, q: URLSearchParams): Holding | undefined {
   const fits = (a: Holding) =>
     !a.problem && where.slice(0, 3).every(k => !q.get(k) || q.get(k) === a[k as keyof Holding]);
@@ -559,7 +560,7 @@ export class Explore {
     this.fill(this.question());
   }
 
-  // along sets the axis of the answer, unless it is the axis of a picture.
+  // along writes the axis of the answer into a question that has none, unless it is the axis of a picture.
   private along(q: URLSearchParams) {
     const axis = this.drawn?.curves?.axis;
     if (axis && axes.includes(axis) && !q.get('axis')) q.set('axis', axis);

@@ -25,16 +25,16 @@ export interface Event_ {
   };
 }
 
-const most = 600; // points along the time
+const most = 600; // points in a chart: the last ones
 const mostCounters = 6; // of one unit in a chart
-const listed = 60;
+const listed = 60; // moments in the table of the numbers
 
 interface Points {
   x: number[];
   lines: [string, (number | null)[]][];
 }
 
-// charts draws those of the three that have data. Vertical lines mark kills, warnings and cold starts.
+// charts draws the charts that have data. Vertical lines mark kills, warnings and cold starts.
 export function charts(place: HTMLElement, events: Event_[]): { destroy(): void }[] {
   const rates = events.filter(e => e.kind === 'rate').slice(-most),
     shown = rates.length > 1 ? rated(rates) : sampled(events);
@@ -81,7 +81,8 @@ export function charts(place: HTMLElement, events: Event_[]): { destroy(): void 
 
 const at = (e: Event_) => Date.parse(e.time) / 1000;
 
-// rated returns the points of rate events, which a load writes about once a second.
+// rated returns the points of rate events, which a run under load writes about once a second. done counts the operations
+// since the previous event, failed all failures of the repetition.
 function rated(rates: Event_[]): { speed: Points; times: Points } {
   const x = rates.map(at),
     since = rates.map((e, i) => (i && rates[i - 1]!.cell === e.cell ? Math.max(x[i]! - x[i - 1]!, 0.001) : null)),

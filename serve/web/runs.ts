@@ -291,8 +291,8 @@ export class Live {
       : last.kind === 'stop' || (silent > 9 && Date.now() - this.came > 1500)
         ? `interrupted at ${sample?.sample ? words(sample.sample.cell) : (step?.text ?? 'its beginning')}`
         : silent > 9
-          ? 'reading'
-          : 'running'; // the events of an old run arrive one after the other, and the next one may be its end
+          ? 'reading' // the events of an old run arrive one after the other, and the next one may be its end
+          : 'running';
     const key = `${last.seq} ${standing}`;
     if (key === this.last) return;
     this.last = key;

@@ -22,7 +22,7 @@ interface Row {
   cells: Cell[];
 }
 
-// Rows are grouped by one of these; above so many rows the groups are closed at first.
+// Rows are grouped by one of these. If there are more than mostOpen rows, the groups are closed at first.
 const groups: Record<string, 'vx_mask' | 'fcst_lev' | 'fcst_var'> = {
   region: 'vx_mask',
   level: 'fcst_lev',
@@ -150,7 +150,7 @@ export async function scorecard(main: HTMLElement, home: Home, signal: AbortSign
   for (const f of ['fcst_var', 'fcst_lev', 'vx_mask', 'stat']) for (const v of q.getAll(f)) asks.append(f, v);
   const rows: Row[] = [],
     r = await request('scorecard', asks, signal).catch(e => {
-      if (!(e instanceof Refused) || e.again) throw e; // show tries again
+      if (!(e instanceof Refused) || e.again) throw e; // show of app.ts tries again
       note.textContent = e.message;
     });
   if (!r) return;
