@@ -217,8 +217,8 @@ type ledger struct {
 // recordCommit records an acknowledged commit. newRecords is the number of its records that were new for the archive.
 // A resumed load reads a file that is not complete from its beginning, so a commit may contain records that an earlier
 // one acknowledged. If they are new again, the archive had lost them. Their number is newRecords minus the number of
-// records that were not acknowledged before. It is a lower limit: the archive may have stored some of the latter without
-// an acknowledgment. Then they are not new, and the difference is too small.
+// records that were not acknowledged before. It is a lower limit: the archive may have stored some of the latter
+// without an acknowledgment. Then they are not new, and the difference is too small.
 func (l *ledger) recordCommit(batches []*record.Batch, done []archive.Mark, newRecords int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
