@@ -18,7 +18,7 @@ import (
 
 // loadForQueries loads the files for the queries.
 func (s *runner) loadForQueries(ctx context.Context) error {
-	a, done, err := s.client(ctx)
+	a, done, err := s.openArchive(ctx)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (c *client) queryWhile(ctx context.Context, restart *task) error {
 		}
 	}
 	if err := restart.wait(); err != nil {
-		return c.k.isDown(ctx, err)
+		return c.k.restartFailed(ctx, err)
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func (c *client) countCorrect() {
 func (c *client) answer(ctx context.Context, at int, f flavour.Name) error {
 	if c.archive == nil {
 		var err error
-		if c.archive, c.done, err = c.client(ctx); err != nil {
+		if c.archive, c.done, err = c.openArchive(ctx); err != nil {
 			return err
 		}
 	}

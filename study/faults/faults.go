@@ -108,8 +108,8 @@ func (s *runner) addKill(k *kill, err error) error {
 	return errors.Join(err, s.Add(k.sample.Judge(&k.times, k.proof, k.failed)))
 }
 
-// isDown returns the error of a node that did not start again, and makes it the result of the kill.
-func (k *kill) isDown(ctx context.Context, err error) error {
+// restartFailed returns the error of a node that did not start again, and makes it the result of the kill.
+func (k *kill) restartFailed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -184,8 +184,8 @@ func (s *runner) progress(kind run.EventKind, k *kill, format string, args ...an
 	s.Progress(kind, fmt.Sprintf("%s %s, %s: ", s.Engine, s.Design, k.sample.Cell.Value("during"))+fmt.Sprintf(format, args...))
 }
 
-// client opens the archive with a new connection, as another process does.
-func (s *runner) client(ctx context.Context) (archive.Archive, func(), error) {
+// openArchive opens the archive with a new connection, as another process does.
+func (s *runner) openArchive(ctx context.Context) (archive.Archive, func(), error) {
 	e, err := s.Open(ctx)
 	if err != nil {
 		return nil, nil, err

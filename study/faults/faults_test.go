@@ -55,6 +55,7 @@ func (c *cluster) Restart(context.Context, int) error {
 	return nil
 }
 
+// gone reports whether a node is down, and notes that a call noticed it.
 func (c *cluster) gone() bool {
 	down := c.down.Load()
 	if down {

@@ -47,7 +47,7 @@ func TestReloadedRecords(t *testing.T) {
 			if i == 1 && c.lost != "" {
 				l.lost[c.lost] = true
 			}
-			l.commit([]*record.Batch{batchOf("a.stat", leads...)}, []archive.Mark(nil), c.stored[i])
+			l.recordCommit([]*record.Batch{batchOf("a.stat", leads...)}, []archive.Mark(nil), c.stored[i])
 		}
 		if l.reloaded != c.reloaded {
 			t.Errorf("%s: %d records were stored again, want %d", c.name, l.reloaded, c.reloaded)

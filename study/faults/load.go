@@ -32,7 +32,7 @@ func (s *runner) killDuringLoad(ctx context.Context, rep int) (*kill, error) {
 	}
 	l.killAfter = 1 + s.rng.IntN(max(1, (len(s.Files)-s.out.Unread)/2))
 	ctx, stop := context.WithCancel(ctx)
-	loading := started(func() error { return s.loadOn(ctx, subset, l, k) })
+	loading := started(func() error { return s.loadToEnd(ctx, subset, l, k) })
 	defer func() { stop(); <-loading.ended }() // it uses the cluster and k
 	select {
 	case <-l.reached:
@@ -43,7 +43,7 @@ func (s *runner) killDuringLoad(ctx context.Context, rep int) (*kill, error) {
 	}
 	s.progress(run.KillEvent, k, "killing node %d of %d", k.Node, s.Nodes)
 	killed := time.Now()
-	l.kill(killed)
+	l.recordKill(killed)
 	if err := s.Cluster.Kill(k.Node - 1); err != nil {
 		return k, err
 	}
@@ -52,7 +52,7 @@ func (s *runner) killDuringLoad(ctx context.Context, rep int) (*kill, error) {
 		return k, err
 	}
 	if err := s.Cluster.Restart(ctx, k.Node-1); err != nil {
-		return k, k.isDown(ctx, err)
+		return k, k.restartFailed(ctx, err)
 	}
 	k.times.Total = time.Since(killed)
 	due := l.acknowledged()
@@ -113,15 +113,15 @@ func (l *ledger) endedEarly(err error, numFiles int) error {
 	return fmt.Errorf("the load ended before a node was killed: %w", err)
 }
 
-// loadOn loads until everything is loaded. After an error it resumes with a new client. It gives up
+// loadToEnd loads until everything is loaded. After an error it resumes with a new client. It gives up
 // if the load makes no progress for s.Patience.
-func (s *runner) loadOn(ctx context.Context, subset string, l *ledger, k *kill) error {
+func (s *runner) loadToEnd(ctx context.Context, subset string, l *ledger, k *kill) error {
 	for {
 		err := s.loadOnce(ctx, subset, l)
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		if !l.failed(k, err, s.Patience) {
+		if !l.recordFailure(k, err, s.Patience) {
 			return err
 		}
 		if err := engine.Pause(ctx, retryPause); err != nil {
@@ -131,7 +131,7 @@ func (s *runner) loadOn(ctx context.Context, subset string, l *ledger, k *kill) 
 }
 
 func (s *runner) loadOnce(ctx context.Context, subset string, l *ledger) error {
-	a, done, err := s.client(ctx)
+	a, done, err := s.openArchive(ctx)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (s *runner) loadOnce(ctx context.Context, subset string, l *ledger) error {
 	if err != nil {
 		return err
 	}
-	l.check(marks)
+	l.findLost(marks)
 	sum, err := load.Run(ctx, &witness{a, l}, subset, s.Files, load.Options{Window: s.window()})
 	return s.loadError(sum, err)
 }
@@ -161,7 +161,7 @@ func (s *runner) loadError(sum *load.Summary, err error) error {
 // audit compares the final contents of the archive with the acknowledged records and with the data. If they cannot be
 // read, the kill has no counts: nobody knows what was lost.
 func (s *runner) audit(ctx context.Context, subset string, l *ledger, due map[record.Key]string, k *kill) error {
-	a, done, err := s.client(ctx)
+	a, done, err := s.openArchive(ctx)
 	if err != nil {
 		return err
 	}
@@ -214,12 +214,12 @@ type ledger struct {
 	longestGap                                  time.Duration // between two successes after the kill
 }
 
-// commit records an acknowledged commit. newRecords is the number of its records that were new for the archive. A resumed
-// load reads a file that is not complete from its beginning, so a commit may contain records that an earlier one
-// acknowledged. If they are new again, the archive had lost them. Their number is newRecords minus the number of records
-// that were not acknowledged before. It is a lower limit, because the archive may have stored some of the latter without an
-// acknowledgment; then they are not new, and the difference is too small.
-func (l *ledger) commit(batches []*record.Batch, done []archive.Mark, newRecords int64) {
+// recordCommit records an acknowledged commit. newRecords is the number of its records that were new for the archive.
+// A resumed load reads a file that is not complete from its beginning, so a commit may contain records that an earlier
+// one acknowledged. If they are new again, the archive had lost them. Their number is newRecords minus the number of
+// records that were not acknowledged before. It is a lower limit: the archive may have stored some of the latter
+// without an acknowledgment. Then they are not new, and the difference is too small.
+func (l *ledger) recordCommit(batches []*record.Batch, done []archive.Mark, newRecords int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var h record.Hasher
@@ -269,14 +269,14 @@ func (l *ledger) numFiles() int {
 	return len(l.files)
 }
 
-func (l *ledger) kill(at time.Time) {
+func (l *ledger) recordKill(at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.killed = at
 }
 
-// failed counts an error and reports whether the load may be tried again.
-func (l *ledger) failed(k *kill, err error, patience time.Duration) bool {
+// recordFailure counts an error, and reports whether the load may be tried again.
+func (l *ledger) recordFailure(k *kill, err error, patience time.Duration) (mayRetry bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.killed.IsZero() {
@@ -291,8 +291,8 @@ func (l *ledger) failed(k *kill, err error, patience time.Duration) bool {
 	return time.Since(since) < patience
 }
 
-// check records acknowledged files whose mark is missing.
-func (l *ledger) check(marks []archive.Mark) {
+// findLost records the acknowledged files whose mark is missing.
+func (l *ledger) findLost(marks []archive.Mark) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for digest, path := range l.files {
@@ -349,7 +349,7 @@ func (w *witnessLoader) Add(ctx context.Context, b *record.Batch) error {
 func (w *witnessLoader) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
 	stored, err := w.Loader.Commit(ctx, c)
 	if err == nil {
-		w.ledger.commit(w.pending, c.Complete, stored.New)
+		w.ledger.recordCommit(w.pending, c.Complete, stored.New)
 	}
 	w.pending = w.pending[:0]
 	return stored, err

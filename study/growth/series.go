@@ -156,13 +156,13 @@ func (s *Series) write(ctx context.Context, day int) (map[string]string, error) 
 		if err = errors.Join(err, r.Close()); err != nil {
 			return nil, err
 		}
-		for copied, models := range s.renamed {
-			lines := s.day(text, day, copied, models)
+		for copyIndex, models := range s.renamed {
+			lines := s.day(text, day, copyIndex, models)
 			if lines == nil {
 				continue
 			}
 			// The name of the folder is part of the model of VSDB's ensembles.
-			to := filepath.Join(s.Dir, fmt.Sprintf("day-%04d", day+1), fmt.Sprintf("%d-%d", i+1, copied+1), filepath.Base(filepath.Dir(path)), strings.TrimSuffix(filepath.Base(path), ".gz"))
+			to := filepath.Join(s.Dir, fmt.Sprintf("day-%04d", day+1), fmt.Sprintf("%d-%d", i+1, copyIndex+1), filepath.Base(filepath.Dir(path)), strings.TrimSuffix(filepath.Base(path), ".gz"))
 			if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.WriteFile(to, lines, 0o644)); err != nil { //nolint:gosec // like the other files of a run folder
 				return nil, err
 			}
@@ -175,21 +175,21 @@ func (s *Series) write(ctx context.Context, day int) (map[string]string, error) 
 // day returns the lines of a file for a day and a copy of the models; nil = none has a time on that
 // day. MET's lines of column names are in each file. Other lines without a time, which no archive
 // stores, are on the first day only, so that a study reports each of them once.
-func (s *Series) day(text []byte, day, copied int, models map[string]string) (out []byte) {
-	source, days := day%s.fileDays, day/s.fileDays*s.fileDays
-	some := false
+func (s *Series) day(text []byte, day, copyIndex int, models map[string]string) (out []byte) {
+	source, shiftDays := day%s.fileDays, day/s.fileDays*s.fileDays
+	hasLines := false
 	for line := range bytes.Lines(text) {
 		times := timesIn(line)
 		switch {
-		case len(times) == 0 && (bytes.HasPrefix(line, []byte("VERSION")) || day == 0 && copied == 0):
+		case len(times) == 0 && (bytes.HasPrefix(line, []byte("VERSION")) || day == 0 && copyIndex == 0):
 			out = append(out, line...)
-			some = some || !bytes.HasPrefix(line, []byte("VERSION"))
+			hasLines = hasLines || !bytes.HasPrefix(line, []byte("VERSION"))
 			continue
 		case len(times) == 0 || s.dayOf(times[0].unix) != source || times[0].unix < s.first:
 			continue
 		}
 		at := 0
-		if copied > 0 {
+		if copyIndex > 0 {
 			model := tokens(line)[1]
 			name, member, ensemble := strings.Cut(string(line[model.from:model.to]), "/")
 			if models[name] == "" {
@@ -202,11 +202,11 @@ func (s *Series) day(text []byte, day, copied int, models map[string]string) (ou
 		}
 		for _, t := range times {
 			out = append(out, line[at:t.from]...)
-			out, at = time.Unix(t.unix+int64(days)*secondsPerDay, 0).UTC().AppendFormat(out, t.layout), t.to
+			out, at = time.Unix(t.unix+int64(shiftDays)*secondsPerDay, 0).UTC().AppendFormat(out, t.layout), t.to
 		}
-		out, some = append(out, line[at:]...), true
+		out, hasLines = append(out, line[at:]...), true
 	}
-	if !some {
+	if !hasLines {
 		return nil
 	}
 	return out

@@ -387,7 +387,7 @@ func (r *runner) runQueries(ctx context.Context, _ string) error {
 	return nil
 }
 
-// untimed as the repetition of measure is the proof of a result. Its sample is added to the run folder only if the
+// untimed, as the repetition of measure, means the proof of a result. Its sample is added to the run folder only if the
 // result is wrong.
 const untimed = -1
 

@@ -21,8 +21,8 @@ import (
 	"github.com/barograph/barograph/study/synth"
 )
 
-// TestLake writes synthetic days to an object store under every partitioning, a
-// variable with a / among them, and has every answer proven; the gate counts what was asked for.
+// TestLake writes a synthetic day to an object store in every partitioning; the name of one variable has a slash. Every
+// result must equal the reference, and the gate must count the traffic of every query.
 func TestLake(t *testing.T) {
 	all := engine.Registry{duckdb.Driver(), clickhouse.Driver()}
 	for _, d := range all {
@@ -44,7 +44,7 @@ func TestTrino(t *testing.T) {
 	proves(t, all, server.URL())
 }
 
-// proves runs the engines over a synthetic day under every partitioning.
+// proves runs the study of the engines on a synthetic day in every partitioning.
 func proves(t *testing.T, all engine.Registry, engines ...string) {
 	t.Helper()
 	enginetest.Installed(t, lab.StoreDriver())
@@ -65,7 +65,7 @@ func proves(t *testing.T, all engine.Registry, engines ...string) {
 		t.Fatal(err)
 	}
 	line, _, _ := strings.Cut(string(text), "\n")
-	for name, text := range map[string]string{"empty.vsdb": "", "z.vsdb": line[:len(line)-1] + "0\n" + line} { // it contradicts; perhaps it is cut
+	for name, text := range map[string]string{"empty.vsdb": "", "z.vsdb": line[:len(line)-1] + "0\n" + line} { // a conflict, and a last line without its end
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -98,7 +98,7 @@ func proves(t *testing.T, all engine.Registry, engines ...string) {
 		}
 	}
 	kept, err := filepath.Glob(filepath.Join(out, "answers", "*.json"))
-	if err != nil || len(kept) == 0 || len(kept) > len(into.Run.Cases) { // cases may have one answer
+	if err != nil || len(kept) == 0 || len(kept) > len(into.Run.Cases) { // two cases may have the same answer
 		t.Errorf("answers that are kept: %v, %v", kept, err)
 	}
 	for _, l := range into.Run.Lake.Layouts {

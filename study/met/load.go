@@ -83,7 +83,7 @@ func (s *runner) read(ctx context.Context) error {
 	s.reference, s.out.Cases = s.caseRecords.Answers(), len(qs)
 	if s.options.MaxCases > 0 {
 		// if no derived case has rows, all of them count as empty: Outcome.Err then reports it
-		if qs = s.choose(qs); len(qs) == 0 {
+		if qs = s.chooseCases(qs); len(qs) == 0 {
 			s.out.Empty = max(s.out.Cases, 1)
 		}
 	}
@@ -173,9 +173,9 @@ func (r *reader) warnOfLosses() {
 	}
 }
 
-// choose keeps the first MaxCases cases that have rows. If MaxCases is the number of all cases (--mix), it warns of
-// cases without rows.
-func (s *runner) choose(qs []*question.Question) (chosen []*question.Question) {
+// chooseCases keeps the first MaxCases cases that have rows. If MaxCases is the number of all cases (--mix), it warns
+// of cases without rows.
+func (s *runner) chooseCases(qs []*question.Question) (chosen []*question.Question) {
 	var cases []*question.Question
 	var answers []*answer.Answer
 	for i, a := range s.reference {
@@ -275,9 +275,9 @@ func (s *runner) loadTarget(ctx context.Context, t Target, i int) error {
 		return cmp.Or(err, ctx.Err())
 	}
 	if err != nil {
-		s.incomplete(&r, err)
+		s.markIncomplete(&r, err)
 	}
-	old := s.archive(t)
+	old := s.runArchive(t)
 	if old == nil {
 		s.folder.Run.Archives = append(s.folder.Run.Archives, r)
 		return s.folder.Save()
@@ -329,8 +329,8 @@ func (s *runner) loadArchive(ctx context.Context, t Target, i int, r *run.Archiv
 	return nil
 }
 
-// loadCopy loads the k-th copy into target i. If this study adds the copy but does not load all of it, loadCopy
-// sets timed to false.
+// loadCopy loads the k-th copy into target i. It sets timed to false if this study adds the copy but does not load all
+// of it, or if the load lost or duplicated records (load.ErrNotConserved).
 func (s *runner) loadCopy(ctx context.Context, i int, a archive.Archive, k int, r *run.Archive, step Progress, timed *bool) error {
 	t := s.options.Targets[i]
 	name, before := CopyName(t.Subset, k), int64(k)*s.folder.Run.Data.Bytes
@@ -355,13 +355,13 @@ func (s *runner) loadCopy(ctx context.Context, i int, a archive.Archive, k int, 
 	switch added := k >= s.options.EarlierCopies; {
 	case !conserved:
 		*timed = false
-		s.incomplete(r, &fault.Status{Code: fault.Differs, Err: err})
+		s.markIncomplete(r, &fault.Status{Code: fault.Differs, Err: err})
 	case added && fresh && len(existing.Groups) == 0: // completing an interrupted load takes less time than a load
 		r.Load, r.Commits = r.Load+sum.Elapsed, r.Commits+sum.Commits
 	case added:
 		*timed = false
 	}
-	if old := s.archive(t); !fresh && k > 0 && old != nil && old.Complete { // checked before the interruption
+	if old := s.runArchive(t); !fresh && k > 0 && old != nil && old.Complete { // checked before the interruption
 		return nil
 	}
 	s.copies[i] = append(s.copies[i], k)
@@ -393,7 +393,7 @@ func (s *runner) projectLoads(took time.Duration, step Progress) {
 // whose records differ from the data.
 func (s *runner) check(ctx context.Context, i int, a archive.Archive) error {
 	t := s.options.Targets[i]
-	r := s.archive(t)
+	r := s.runArchive(t)
 	for _, k := range s.copies[i] {
 		subset := CopyName(t.Subset, k)
 		catalog, err := archive.BuildCatalog(ctx, a, subset)
@@ -410,7 +410,7 @@ func (s *runner) check(ctx context.Context, i int, a archive.Archive) error {
 			}
 		}
 		if err != nil {
-			s.incomplete(r, err)
+			s.markIncomplete(r, err)
 		}
 		s.mu.Unlock()
 	}
@@ -422,9 +422,9 @@ func (s *runner) check(ctx context.Context, i int, a archive.Archive) error {
 	return s.folder.Save()
 }
 
-// incomplete marks an archive whose records differ from the data, or were not loaded: it is not timed, and its
+// markIncomplete marks an archive whose records differ from the data, or were not loaded: it is not timed, and its
 // load has no time.
-func (s *runner) incomplete(r *run.Archive, problem error) {
+func (s *runner) markIncomplete(r *run.Archive, problem error) {
 	if r.Problem == unchecked {
 		s.out.IncompleteArchives++
 		r.Problem = ""

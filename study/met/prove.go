@@ -111,6 +111,7 @@ func (s *runner) flavours(t Target) []flavour.Name {
 	})
 }
 
+// count returns the number of cells to prove.
 func (s *runner) count() int {
 	n := 0
 	for i, t := range s.options.Targets {
@@ -195,12 +196,12 @@ func (s *runner) warnNoPlan(c *cell, err error) {
 
 // isStandIn reports whether the server is a stand-in for another one.
 func (s *runner) isStandIn(t Target) bool {
-	a := s.archive(t)
+	a := s.runArchive(t)
 	return a != nil && a.Unranked != ""
 }
 
-// archive returns the description of a target in the run folder, or nil.
-func (s *runner) archive(t Target) *run.Archive {
+// runArchive returns the description of a target in the run folder, or nil.
+func (s *runner) runArchive(t Target) *run.Archive {
 	all := s.folder.Run.Archives
 	for i := range all { // without a copy, because other goroutines write other fields
 		if a := &all[i]; a.Engine == t.engine() && a.Design == string(t.Design) {
@@ -218,7 +219,7 @@ func Accesses(p archive.Plan) []run.Access {
 }
 
 func (s *runner) isComplete(t Target) bool {
-	return s.archive(t) != nil && s.archive(t).Complete
+	return s.runArchive(t) != nil && s.runArchive(t).Complete
 }
 
 // compare compares a result with the reference, unless the query failed.
@@ -295,8 +296,8 @@ func (s *runner) time(ctx context.Context) error {
 	return nil
 }
 
-// wasStopped reports whether the system stopped this process since the meter showed before. If so, the caller repeats
-// the measurement.
+// wasStopped reports whether the system stopped this process since a measurement began, when the meter's total was
+// before. If so, the caller repeats the measurement.
 func (s *runner) wasStopped(before time.Duration) bool {
 	stopped := s.standstills.Total() - before
 	if stopped > 0 {

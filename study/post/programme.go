@@ -130,7 +130,7 @@ func (p *Programme) measure(ctx context.Context, c cell) error {
 		c.added = []float64{0}
 	}
 	p.Progress(fmt.Sprintf("%s %s, %s, %s", c.test, c.scenario, p.Design, p.Method))
-	out, figures := p.startCell(c.test, c.scenario)
+	runCell, figures := p.startCell(c.test, c.scenario)
 	rows, err := p.Store.Rows(ctx)
 	if err != nil {
 		return err
@@ -154,11 +154,11 @@ func (p *Programme) measure(ctx context.Context, c cell) error {
 	if err != nil {
 		return err
 	}
-	p.report(out, figures, t, after-rows)
+	p.report(runCell, figures, t, after-rows)
 	if err := p.addSizes(ctx, figures.Posting); err != nil {
 		return err
 	}
-	return p.prove(ctx, out, figures, c.ignore, state{c.added, never, spoolProducts(t, math.MaxInt)})
+	return p.prove(ctx, runCell, figures, c.ignore, state{c.added, never, spoolProducts(t, math.MaxInt)})
 }
 
 // spoolProducts returns the number of products per spool, for the state of the tables, if the service omitted duplicate
@@ -335,7 +335,7 @@ func (p *Programme) noise(ctx context.Context) error {
 	return err
 }
 
-// readStation reads a week of a random station.
+// readStation reads eight days of a random station: the day before From and a week from it on.
 func (p *Programme) readStation(ctx context.Context, stations []record.ID, random *rand.Rand) error {
 	from := p.From.Unix()
 	_, err := p.Store.Read(ctx, stations[random.IntN(len(stations))], from-86400, from+7*86400)
@@ -358,7 +358,7 @@ func (p *Programme) measureDelete(ctx context.Context) error {
 	}
 	p.Progress(fmt.Sprintf("delete, %s", p.Design))
 	date := time.Unix(middle, 0).UTC().Format(time.DateOnly)
-	out, figures := p.startCell(string(Delete), "older than "+date)
+	runCell, figures := p.startCell(string(Delete), "older than "+date)
 	began := time.Now()
 	rows, err := p.Store.Delete(ctx, middle)
 	if err != nil {
@@ -380,10 +380,10 @@ func (p *Programme) measureDelete(ctx context.Context) error {
 	if before-after != rows {
 		return fmt.Errorf("the delete reports %d rows, but the tables have %d fewer", rows, before-after)
 	}
-	return p.prove(ctx, out, figures, nil, state{[]float64{0}, middle, spoolProducts(t, math.MaxInt)})
+	return p.prove(ctx, runCell, figures, nil, state{[]float64{0}, middle, spoolProducts(t, math.MaxInt)})
 }
 
-// middleDay returns the start of the day for which the number of earlier values is nearest to half of them. The middle
+// middleDay returns the start of the day for which the number of earlier values is nearest to half of all. The middle
 // of the time range would not do: forecasts of a few weeks extend the range, while most values are of the first days.
 func middleDay(values iter.Seq2[*posts.Value, error]) (int64, error) {
 	var all, earlier int64

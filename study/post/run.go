@@ -236,7 +236,7 @@ type References struct {
 	contents    *Contents
 	groupValues int64 // values of a group of stations
 	digests     map[string]record.Digest
-	// repeats has each product whose text is that of an earlier product, and the last such product; nil = findRepeats
+	// repeats maps each product whose text is that of an earlier product to the last such earlier one; nil = findRepeats
 	// was not called yet.
 	repeats map[int]int
 }

@@ -101,7 +101,7 @@ type productReader struct {
 	m      Message
 }
 
-// each yields the products of a text. It returns false if the caller stops the iteration.
+// each yields the products of a text. It returns false after an error, or if the caller stops the iteration.
 func (d *productReader) each(name string, text io.Reader, yield func(*Message, error) bool) bool {
 	r := shef.NewReader(text, name, d.o)
 	pending := false

@@ -71,7 +71,7 @@ func pressure(level string) float64 {
 }
 
 // height returns the height of a pressure level in meters and its temperature in K, in the
-// International Standard Atmosphere (isothermal above the level of 226.3 hPa).
+// International Standard Atmosphere (isothermal from 226.3 hPa up), but warmer again above 20 hPa.
 func height(p float64) (z, kelvin float64) {
 	if p >= 226.3 {
 		z = 44330.8 * (1 - math.Pow(p/1013.25, 0.190263))
@@ -293,7 +293,7 @@ func (s *series) forecast(leadHours, power float64) (f, f2, sf, r float64) {
 	g := gauss(&s.source)
 	lost := power * s.rate * (1 + 0.13*g)
 	lost = lost/(1+lost) + analysisError*(1.2+0.2*g) // 1 − anomaly correlation
-	lost = s.weather*lost + s.repr*s.weather
+	lost = s.weather*lost + s.repr*s.weather // 1 − correlation of the complete field
 	// Files have 9 digits: an error variance below 3e-8 of the mean square
 	// could be negative after rounding.
 	size := s.o*s.o + s.o2*s.o2 + s.so*s.so

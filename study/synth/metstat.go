@@ -47,7 +47,7 @@ var metUnits = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"UGRD_VGRD": "m/s", "APCP_06": "kg/m^2",
 }
 
-// maxLead is the largest lead, in hours. Its name has at most five digits of hours.
+// maxLead is the largest lead, in hours. A file name has at most five digits of hours.
 const maxLead = 10_000
 
 // metFile describes one .stat file.
@@ -141,8 +141,8 @@ func (f *metFile) newLine(typ string) *metLine {
 	return l
 }
 
-// series sets the header of the next lines.
-func (l *metLine) series(variable, level, mask string) {
+// setHeader sets the header of the next lines.
+func (l *metLine) setHeader(variable, level, mask string) {
 	h := &l.b.Headers[0]
 	h[record.FcstVar], h[record.ObsVar] = variable, variable
 	h[record.FcstUnits], h[record.ObsUnits] = metUnits[variable], metUnits[variable]
@@ -208,7 +208,7 @@ func (f *metFile) scalars(dst []byte, typ, variables, levels string) []byte {
 	line, power := f.newLine(typ), f.power()
 	var buf [8]float64
 	f.each(variables, levels, func(variable, level, mask string, s *series) {
-		line.series(variable, level, mask)
+		line.setHeader(variable, level, mask)
 		dst = line.append(dst, s.scalar(buf[:0], float64(f.lead), power, true))
 	})
 	return dst
@@ -218,7 +218,7 @@ func (f *metFile) vectors(dst []byte, typ, levels string) []byte {
 	line, power := f.newLine(typ), f.power()
 	var buf [16]float64
 	f.each("UGRD_VGRD", levels, func(variable, level, mask string, s *series) {
-		line.series(variable, level, mask)
+		line.setHeader(variable, level, mask)
 		nums := s.vector(buf[:0], float64(f.lead), power)
 		dst = line.append(dst, winds(nums))
 	})
@@ -244,7 +244,7 @@ func (f *metFile) tables(dst []byte) []byte {
 		rate float64 // relative frequency
 	}{{">=0.254", 0.31}, {">=2.54", 0.12}, {">=6.35", 0.052}, {">=12.7", 0.019}, {">=25.4", 0.0045}}
 	f.each("APCP_06", "A06", func(variable, level, mask string, s *series) {
-		line.series(variable, level, mask)
+		line.setHeader(variable, level, mask)
 		for i, th := range thresholds {
 			h := &line.b.Headers[0]
 			h[record.FcstThresh], h[record.ObsThresh] = th.text, th.text

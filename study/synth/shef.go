@@ -127,8 +127,7 @@ func (f *Feed) sizeAt(u float64) float64 {
 	return min(max(1, math.Round(f.median*math.Exp(sizeSigma*z))), sizeLimit)
 }
 
-// Size is the approximate number of values of product i. A correction has the values of the product that it corrects,
-// unless that product is a correction, too: then it has those that the other product would have without its correction.
+// Size is the approximate number of values of product i, unless product i is a correction (see Make).
 func (f *Feed) Size(i int) int {
 	at := (i*f.stride + int(mix(f.Seed)%uint64(f.Messages))) % f.Messages
 	return int(f.sizeAt((float64(at) + .5) / float64(f.Messages)))
@@ -167,7 +166,8 @@ type Message struct {
 // corrections is the share of products that correct an earlier one.
 const corrections = 0.05
 
-// Make makes product i in m, and reuses its memory.
+// Make makes product i in m, and reuses its memory. A correction has the values of an earlier product, raised by 0.07.
+// If the earlier product is a correction, too, Make takes the values that it would have if it were none.
 func (f *Feed) Make(i int, m *Message) {
 	source := rand.NewPCG(f.Seed, uint64(i))
 	r := rand.New(source) //nolint:gosec // data, no secrets

@@ -46,9 +46,9 @@ func (t *Target) Afflict(
 // relay starts a relay in front of each node that the URL names, and opens the engine through the relays.
 func (t *Target) relay() error {
 	refused := func(problem, cure string) error { return fault.Misuse("--fault slow", problem, cure) }
-	hosts := strings.Split(t.at.Host, ",")
+	hosts := strings.Split(t.url.Host, ",")
 	switch {
-	case t.d.Place != engine.Remote || t.at.Host == "":
+	case t.d.Place != engine.Remote || t.url.Host == "":
 		return refused(t.Scheme+" is not reached over a network", "choose an engine with a server")
 	case t.d.Server != nil && t.d.Server.RedirectsClients && len(hosts) > 1:
 		return refused("cannot delay this cluster, whose clients connect to the nodes directly and not to a relay",
@@ -64,11 +64,11 @@ func (t *Target) relay() error {
 		}
 		t.relays, hosts[i] = append(t.relays, r), r.Addr()
 	}
-	through := *t.at
+	through := *t.url
 	through.Host = strings.Join(hosts, ",")
 	db, err := t.open(through.String())
 	if err != nil {
-		return err // CloseAll closes the first one
+		return err // CloseAll closes t.db, the direct connection
 	}
 	direct := t.db
 	t.db, t.KV, t.Server.Metrics, t.Server.Statements = db, kv.DatabaseOf(db), db.Metrics, db.Statements

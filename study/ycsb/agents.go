@@ -67,7 +67,7 @@ type peer struct {
 
 // Run lets all agents run a workload at the same time, each with its share of the operations, the
 // target and the new keys, and joins their measurements. The error names the agents whose part has
-// an error and those that did not reply. Of the latter, a warning of the sample names the agents
+// an error and those that did not reply. If an agent did not reply, a warning of the sample names the agents
 // whose operations the sample contains. since is the start of the sample's run folder.
 func (a *Agents) Run(ctx context.Context, task Task, since time.Time) (run.Sample, error) {
 	transport := &http.Transport{TLSClientConfig: a.TLS}

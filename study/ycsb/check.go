@@ -26,13 +26,13 @@ type checker struct {
 	id      uint64 // the hash of the key of the last write
 	turns   uint64 // number of records that were read
 	ended   uint64 // number of finished operations
-	seen    seen
+	checks  checkCounts
 	deep    bool // values are compared byte by byte
 	quiet   bool // problems are not noted, because the worker will read the record again
 }
 
-// seen counts the results of the checks of values.
-type seen struct {
+// checkCounts counts the results of the checks of values.
+type checkCounts struct {
 	stamped  int64 // records whose stamps were compared
 	versions int64 // of these, those with a version that the ledger knew
 	unmarked int64 // values without a stamp that are long enough for one
@@ -41,7 +41,7 @@ type seen struct {
 	reread   int64 // keys of the ledger that were read again during the run
 }
 
-func (s *seen) add(o *seen) {
+func (s *checkCounts) add(o *checkCounts) {
 	s.stamped, s.versions, s.unmarked = s.stamped+o.stamped, s.versions+o.versions, s.unmarked+o.unmarked
 	s.short, s.stale, s.reread = s.short+o.short, s.stale+o.stale, s.reread+o.reread
 }
@@ -103,12 +103,12 @@ func (k *worker) judgeRead(r *pace.Recorder, began time.Duration) {
 	if isDue := k.turn(); !isDue && r.Service() < slowRead {
 		return
 	}
-	before := k.seen
+	before := k.checks
 	if status := k.judge("read", k.key, &k.row, began); status != statusOK {
 		r.Done(kindVerify, status, r.Now())
 	}
 	if !r.IsCounted() {
-		k.seen = before
+		k.checks = before
 	}
 }
 
@@ -120,7 +120,7 @@ func (k *worker) judge(what string, key []byte, row *kv.Row, began time.Duration
 	if e != nil {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		if e.gone(began) && !k.excused.Load() {
+		if e.mustBeAbsent(began) && !k.excused.Load() {
 			return k.wrong(what+": a deleted record exists", func() string { return string(key) })
 		}
 	}
@@ -138,9 +138,9 @@ func (k *worker) judge(what string, key []byte, row *kv.Row, began time.Duration
 			kind == stampValid && k.deep && !k.same(id, field, version, value):
 			return k.wrong(k.explain(what, id, field, value), func() string { return k.describe(key, field, value) })
 		case kind == stampAbsent && len(value) < minStamped:
-			k.seen.short++
+			k.checks.short++
 		case kind == stampAbsent:
-			k.seen.unmarked++
+			k.checks.unmarked++
 		case k.fresh && version != 0:
 			const older = ": a value is older than the one that was loaded"
 			return k.wrong(what+older, func() string { return k.describe(key, field, value) })
@@ -176,9 +176,9 @@ func (k *worker) judge(what string, key []byte, row *kv.Row, began time.Duration
 		const torn = ": the fields are from different updates, although each update wrote all fields"
 		return k.wrong(what+torn, func() string { return string(key) })
 	}
-	count(&k.seen.stamped, stamps)
-	count(&k.seen.versions, known)
-	count(&k.seen.stale, stale)
+	count(&k.checks.stamped, stamps)
+	count(&k.checks.versions, known)
+	count(&k.checks.stale, stale)
 	return statusOK
 }
 
@@ -230,10 +230,10 @@ func (k *worker) reread(ctx context.Context, r *pace.Recorder) {
 	if e == nil {
 		return
 	}
-	began, before := r.Now(), k.seen
+	began, before := r.Now(), k.checks
 	status, err := k.readEntry(ctx, e, began)
-	if k.seen = before; err == nil {
-		count(&k.seen.reread, r.IsCounted())
+	if k.checks = before; err == nil {
+		count(&k.checks.reread, r.IsCounted())
 		if status == statusWrong || status == statusNotFound {
 			r.Done(kindVerify, status, began)
 		}
@@ -251,7 +251,7 @@ func (k *worker) readEntry(ctx context.Context, e *entry, began time.Duration) (
 	switch {
 	case errors.Is(err, kv.ErrNotFound):
 		e.mu.Lock()
-		exists := e.exists(began) && !k.absent.has(e.number)
+		exists := e.mustExist(began) && !k.absent.has(e.number)
 		e.mu.Unlock()
 		if !exists || k.excused.Load() || k.lenient && began != never {
 			return statusDeleted, nil
@@ -266,7 +266,7 @@ func (k *worker) readEntry(ctx context.Context, e *entry, began time.Duration) (
 	}
 	if k.Integrity {
 		e.mu.Lock()
-		gone := e.gone(began)
+		gone := e.mustBeAbsent(began)
 		e.mu.Unlock()
 		if gone && !k.excused.Load() {
 			return k.wrong("read again: a deleted record exists", func() string { return string(k.key) }), nil
@@ -319,7 +319,7 @@ func (r *Report) readLedger(ctx context.Context, all []*worker) error {
 		if e == nil {
 			return nil
 		}
-		compared := k.seen.versions
+		compared := k.checks.versions
 		status, err := k.readLast(ctx, e)
 		switch {
 		case err != nil:
@@ -333,7 +333,7 @@ func (r *Report) readLedger(ctx context.Context, all []*worker) error {
 		case status == statusDeleted || e.deleted > 0: // an insert failed, or a fault excuses the result: it proves nothing
 		case e.inserted:
 			inserted.Add(1)
-		case k.seen.versions > compared: // otherwise its values are too short for a stamp, or the ledger knows no version
+		case k.checks.versions > compared: // otherwise its values are too short for a stamp, or the ledger knows no version
 			updated.Add(1)
 		}
 		return nil
@@ -400,7 +400,7 @@ func (r *Report) recount(ctx context.Context, w *workload, c counting) {
 		return
 	}
 	r.back.Counted = after
-	added := r.tally(statusOK, opInsert) - w.existing.Load()
+	added := r.tally(statusOK, opInsert) - w.replaced.Load()
 	least, most := c.before+added, c.before+added+w.ambiguous.Load()
 	counts := func() string {
 		return fmt.Sprintf("the table had %d records, %d were added, and now it has %d", c.before, added, after)
@@ -421,14 +421,14 @@ func (r *Report) recount(ctx context.Context, w *workload, c counting) {
 // addChecks adds the counts of the workers' checks.
 func (r *Report) addChecks(all []*worker) {
 	for _, k := range all {
-		r.seen.add(&k.seen)
+		r.checks.add(&k.checks)
 	}
 }
 
 // tallyChecks adds the checks of values and writes to the tally of answers.
 func (r *Report) tallyChecks(a *answer.Tally) {
-	a.Stamped, a.Versions, a.Unmarked = r.seen.stamped, r.seen.versions, r.seen.unmarked
-	a.Short, a.Stale, a.Reread = r.seen.short, r.seen.stale, r.seen.reread
+	a.Stamped, a.Versions, a.Unmarked = r.checks.stamped, r.checks.versions, r.checks.unmarked
+	a.Short, a.Stale, a.Reread = r.checks.short, r.checks.stale, r.checks.reread
 	a.Updates = r.tally(statusOK, opUpdate, opUpdatePath)
 	a.Inserts, a.Deletes = r.tally(statusOK, opInsert), r.tally(statusOK, opDelete)
 	a.KeysUpdated, a.KeysInserted, a.KeysDeleted = r.back.KeysUpdated, r.back.KeysInserted, r.back.KeysDeleted

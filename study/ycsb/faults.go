@@ -370,11 +370,11 @@ type errorCounts struct {
 
 // Kinds of errors.
 const (
-	timedOut   = "timed out"
-	unreached  = "not reached"
-	brokenOff  = "connection lost"
-	refusedBy  = "refused by the server"
-	notSettled = "ended with the run" // the end of the run canceled them
+	timedOut  = "timed out"
+	unreached = "not reached"
+	brokenOff = "connection lost"
+	refusedBy = "refused by the server"
+	canceled  = "ended with the run" // the end of the run canceled them
 )
 
 // note counts an error. reopened reports that the connection was lost: many drivers have errors of their
@@ -398,7 +398,7 @@ func kindOf(err error) string {
 	case errors.Is(err, context.DeadlineExceeded), ok && network.Timeout():
 		return timedOut
 	case errors.Is(err, context.Canceled):
-		return notSettled
+		return canceled
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.EHOSTUNREACH):
 		return unreached
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed),

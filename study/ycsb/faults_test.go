@@ -168,11 +168,11 @@ func TestCost(t *testing.T) {
 
 func TestKindsOfErrors(t *testing.T) {
 	for want, errs := range map[string][]error{
-		timedOut:   {context.DeadlineExceeded, os.ErrDeadlineExceeded, &net.OpError{Err: os.ErrDeadlineExceeded}},
-		unreached:  {syscall.ECONNREFUSED, &net.OpError{Err: syscall.ECONNREFUSED}, engine.ErrUnreachable},
-		brokenOff:  {io.EOF, &net.OpError{Err: syscall.ECONNRESET}, net.ErrClosed},
-		refusedBy:  {errors.New("READONLY")},
-		notSettled: {context.Canceled},
+		timedOut:  {context.DeadlineExceeded, os.ErrDeadlineExceeded, &net.OpError{Err: os.ErrDeadlineExceeded}},
+		unreached: {syscall.ECONNREFUSED, &net.OpError{Err: syscall.ECONNREFUSED}, engine.ErrUnreachable},
+		brokenOff: {io.EOF, &net.OpError{Err: syscall.ECONNRESET}, net.ErrClosed},
+		refusedBy: {errors.New("READONLY")},
+		canceled:  {context.Canceled},
 	} {
 		for _, err := range errs {
 			if got := kindOf(fmt.Errorf("x: %w", err)); got != want {
@@ -242,7 +242,7 @@ func TestReadBackIsInterrupted(t *testing.T) {
 func TestRelayToAnEngineThatFails(t *testing.T) {
 	closed, bad := 0, errors.New("unknown host key")
 	target := &Target{
-		Scheme: "fake", at: &url.URL{Scheme: "fake", Host: "127.0.0.1:1"}, d: &engine.Driver{Place: engine.Remote},
+		Scheme: "fake", url: &url.URL{Scheme: "fake", Host: "127.0.0.1:1"}, d: &engine.Driver{Place: engine.Remote},
 		db:   &engine.Engine{Close: func() error { closed++; return nil }},
 		open: func(string) (*engine.Engine, error) { return nil, bad },
 	}

@@ -22,8 +22,8 @@ type ledger struct {
 const (
 	firstKeys   = 1024
 	ledgerShare = 512
-	mostEntries = 1 << 20 // of a ledger: about 200 MB
-	never       = time.Duration(math.MaxInt64)
+	mostEntries = 1 << 20                      // of a ledger: about 200 MB
+	never       = time.Duration(math.MaxInt64) // later than the run: a write without an end, a read after the run
 )
 
 func newLedger(records int64) *ledger {
@@ -132,7 +132,8 @@ func (l *ledger) len() int64 {
 	return min(l.used.Load(), l.most)
 }
 
-// at returns the i-th entry; nil = another worker is opening it, or had opened it before.
+// at returns the i-th entry; nil = a worker is just opening it, or the place stays empty because two workers opened
+// the same key.
 func (l *ledger) at(i int64) *entry {
 	place := l.order[i].Load()
 	if place == 0 {
@@ -173,15 +174,15 @@ func (e *entry) settle(fields []int, version uint64, now time.Duration, done, re
 	}
 }
 
-// remove records that a delete of the record starts.
-func (e *entry) remove(now time.Duration) {
+// beginDelete records that a delete of the record starts.
+func (e *entry) beginDelete(now time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.deleting = now
 }
 
-// removed records the outcome of a delete.
-func (e *entry) removed(now time.Duration, done bool) {
+// settleDelete records the outcome of a delete.
+func (e *entry) settleDelete(now time.Duration, done bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if done {
@@ -191,21 +192,21 @@ func (e *entry) removed(now time.Duration, done bool) {
 	}
 }
 
-// insert records the outcome of an insert.
-func (e *entry) insert(now time.Duration, done bool) {
+// settleInsert records the outcome of an insert.
+func (e *entry) settleInsert(now time.Duration, done bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.since, e.unsure = now, !done
 }
 
-// exists reports whether a read that started at began must find the record.
-func (e *entry) exists(began time.Duration) bool {
+// mustExist reports whether a read that started at began must find the record.
+func (e *entry) mustExist(began time.Duration) bool {
 	return !e.unsure && e.deleting == 0 && e.since <= began
 }
 
-// gone reports whether a read that started at began must not find the record: the record was certainly
+// mustBeAbsent reports whether a read that started at began must not find the record: the record was certainly
 // deleted, and no later write may have created it again.
-func (e *entry) gone(began time.Duration) bool {
+func (e *entry) mustBeAbsent(began time.Duration) bool {
 	if e.deleted == 0 || e.deleted > began {
 		return false
 	}

@@ -65,8 +65,8 @@ func TestCorrectStoreIsNotAccused(t *testing.T) {
 		if r == nil || r.all(statusWrong) > 0 || r.back.Wrong > 0 || r.all(statusNotFound) > 0 {
 			t.Fatalf("%s: %v; %v", all, err, r.Problems)
 		}
-		if r.seen.versions == 0 || r.tally(statusOK, opUpdate) == 0 {
-			t.Errorf("%s: nothing was compared: %+v", all, r.seen)
+		if r.checks.versions == 0 || r.tally(statusOK, opUpdate) == 0 {
+			t.Errorf("%s: nothing was compared: %+v", all, r.checks)
 		}
 	}
 }
@@ -203,7 +203,7 @@ func TestFailedInsertsAreNotClaimed(t *testing.T) {
 	}
 	w.ledger = newLedger(c.Records)
 	for number, isStored := range map[int64]bool{c.Records - 1: true, c.Records: false} {
-		w.ledger.open(keyID(c.appendKey(nil, number)), number, len(w.fields), true).insert(1, isStored)
+		w.ledger.open(keyID(c.appendKey(nil, number)), number, len(w.fields), true).settleInsert(1, isStored)
 	}
 	r := &Report{Config: c}
 	if err := r.readLedger(t.Context(), []*worker{w.worker(conn, 0)}); err != nil || r.back.KeysInserted != 1 || r.back.Missing != 0 {

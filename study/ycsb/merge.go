@@ -32,8 +32,9 @@ type part struct {
 //   - it is wrong if one client found a wrong result;
 //   - it has a warning if the sample of a shard is missing.
 //
-// Samples without a shard, and samples with faults, stay as they are. Of two such samples of one cell, the second
-// becomes a further repetition. Each client's measurement of the client overhead counts as a sample without a shard.
+// Samples without a shard, and samples with faults, stay as they are. Of two samples of one cell without a shard and
+// faults, the second becomes a further repetition. Each client's measurement of the client overhead counts as a sample
+// without a shard.
 func Merge(dirs []string) (run.Run, []run.Sample, error) {
 	var out run.Run
 	parts := map[string][]part{}
@@ -58,7 +59,7 @@ func Merge(dirs []string) (run.Run, []run.Sample, error) {
 		widen(&out, r)
 		for _, s := range samples {
 			locateHistory(&s, dir)
-			if s.Fault != nil { // it happened during the load of one client
+			if s.Fault != nil { // its cost compares the rates of one client before and after it
 				unmerged = append(unmerged, s)
 				continue
 			}
@@ -98,7 +99,7 @@ func Merge(dirs []string) (run.Run, []run.Sample, error) {
 	return out, samples, nil
 }
 
-// locateHistory makes the name of a sample's history relative to where the folder is, not to the folder.
+// locateHistory prepends the folder to the name of a sample's history, which is relative to that folder.
 func locateHistory(s *run.Sample, dir string) {
 	h := s.History
 	if s.Fault != nil {
@@ -257,7 +258,8 @@ func join(m *run.Measured, parts []part, began time.Time, warnings []string) ([]
 	return warnings, addGroups(m.Mix, parts)
 }
 
-// addMix adds a client's measurement o, which started so long after the first one, to x. It does not add the groups.
+// addMix adds a client's measurement o to x. after is the time from the start of the first client to that of o. addMix
+// does not add the groups.
 func addMix(x, o *run.Mix, after time.Duration) {
 	x.Place, x.Ending, x.Interval = o.Place, cmp.Or(x.Ending, o.Ending), o.Interval
 	x.LoadMachines += max(o.LoadMachines, 1)

@@ -85,7 +85,7 @@ type Report struct {
 	quantiles []run.SeriesInterval // of each second
 	failed    error                // error of the load or run
 	back      answer.Tally         // result of the read-back
-	seen      seen                 // counts of the checks of values during the run
+	checks    checkCounts          // of values, during the run
 	intervals []logged             // for WriteLogs; nil unless hdrhistogram.fileoutput is set
 }
 
@@ -472,9 +472,9 @@ func (r *Report) Throughput() float64 {
 // verdict collects the faults of a run and keeps the first one.
 type verdict struct{ first error }
 
-func (v *verdict) add(code int, problem, cure string, is ...error) {
+func (v *verdict) add(code int, problem, cure string, classes ...error) {
 	if v.first == nil {
-		v.first = &fault.Status{Code: code, Err: &fault.Error{Problem: problem, Cure: cure, Err: errors.Join(is...)}}
+		v.first = &fault.Status{Code: code, Err: &fault.Error{Problem: problem, Cure: cure, Err: errors.Join(classes...)}}
 	}
 }
 

@@ -17,7 +17,7 @@ type scan struct {
 	number   int64 // of the first key
 	records  int   // returned until now
 	last     []byte
-	known    int // index, in existing, of the next record that the scan must return
+	known    int // index, in present.sorted, of the next record that the scan must return
 	status   int // of keys and fields
 	verified int // status of the values
 	began    time.Duration
@@ -29,7 +29,7 @@ func (k *worker) doScan(ctx context.Context, r *pace.Recorder, number int64) {
 	s.fields, s.number, s.records, s.last = k.chosen(), number, 0, s.last[:0]
 	s.status, s.verified = statusOK, statusOK
 	if k.present != nil {
-		s.known = k.present.after(k.ordinalOf(k.keyNumber(number)))
+		s.known = k.present.search(k.ordinalOf(k.keyNumber(number)))
 	}
 	n := int(k.scanLength(k.rng))
 	began := r.Now()

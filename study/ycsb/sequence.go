@@ -230,8 +230,8 @@ func newExisting(c *Config) *existing {
 	return e
 }
 
-// after returns the index of the first place with this ordinal or a greater one.
-func (e *existing) after(ordinal uint64) int {
+// search returns the index of the first place with this ordinal or a greater one.
+func (e *existing) search(ordinal uint64) int {
 	compare := func(p place, o uint64) int { return cmp.Compare(p.ordinal, o) }
 	i, _ := slices.BinarySearchFunc(e.sorted, ordinal, compare)
 	return i

@@ -91,7 +91,7 @@ func (s *Sweep) saturate(ctx context.Context, t *Target, m Mix) (failed error) {
 		return summarize(all), true
 	}
 	if t.Place == engine.Memory {
-		repeated(1)
+		repeated(1) // the client overhead does not saturate
 		return failed
 	}
 	if result := Saturate(s.Bound, s.Most, repeated); failed == nil && len(result.Runs) > 0 {
@@ -222,7 +222,7 @@ const worthwhile = 1.1
 
 // Saturate doubles the threads from 1 until the bound is exceeded, until doubling them adds less
 // than a tenth twice in a row, or up to most. If a bound is given and exceeded, it then halves the
-// interval between the last number within the bound and the first beyond it, down to a tenth.
+// interval between the last number within the bound and the first beyond it, until it is at most a tenth of the former.
 // measure runs with a number of threads; false ends the search.
 func Saturate(bound time.Duration, most int64, measure func(threads int64) (Summary, bool)) Saturation {
 	s := Saturation{Bound: bound}

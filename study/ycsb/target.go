@@ -43,7 +43,7 @@ type Target struct {
 	steady []engine.Promise // of the engine while nothing fails
 
 	raw  string   // the URL
-	at   *url.URL // the same
+	url  *url.URL // the same, parsed
 	open func(raw string) (*engine.Engine, error)
 	d    *engine.Driver
 	db   *engine.Engine
@@ -276,7 +276,7 @@ func Open(
 	if err != nil {
 		return nil, &fault.Status{Code: fault.Usage, Err: err}
 	}
-	t := &Target{Scheme: d.Scheme, Place: d.Place, Form: form, raw: raw, at: u, d: d}
+	t := &Target{Scheme: d.Scheme, Place: d.Place, Form: form, raw: raw, url: u, d: d}
 	t.open = func(raw string) (*engine.Engine, error) { return all.Open(ctx, raw, o) }
 	if form.Layout == "" && len(kv.OfferOf(d).Layouts) > 0 {
 		t.Layout = kv.OfferOf(d).Layouts[0]

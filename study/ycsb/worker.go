@@ -100,7 +100,8 @@ func (k *worker) done(r *pace.Recorder, kind, status int, began time.Duration) {
 	}
 }
 
-// attempt makes one attempt of an operation, within the timeout. After some operations it reads another key again.
+// attempt makes one attempt of an operation, within the timeout. After every rereadEvery-th one it also rereads a key
+// of the ledger.
 func (k *worker) attempt(ctx context.Context, r *pace.Recorder, op int, number int64) {
 	if k.Timeout > 0 {
 		var cancel context.CancelFunc
@@ -167,12 +168,12 @@ func (k *worker) delete(ctx context.Context, r *pace.Recorder, number int64) {
 	began := r.Now()
 	e := k.ledger.open(keyID(k.key), number, len(k.fields), false)
 	if e != nil {
-		e.remove(began)
+		e.beginDelete(began)
 	}
 	status := k.status("delete", number, k.conn.Delete(ctx, k.key))
 	r.Done(opDelete, status, began)
 	if e != nil {
-		e.removed(r.End(), status == statusOK)
+		e.settleDelete(r.End(), status == statusOK)
 	}
 }
 
@@ -399,7 +400,7 @@ func (k *worker) insert(ctx context.Context, r *pace.Recorder) {
 		if !k.Integrity {
 			k.settle(e, r, err)
 		}
-		e.insert(r.End(), status == statusOK)
+		e.settleInsert(r.End(), status == statusOK)
 	}
 	if status != statusOK && status != statusExists {
 		k.absent.mark(number)
@@ -536,7 +537,7 @@ func (l *loader) one(ctx context.Context, r *pace.Recorder, number int64, isAmbi
 			return nil
 		}
 		if taken && (l.replace && err == nil || l.resume) {
-			l.existing.Add(1)
+			l.replaced.Add(1)
 			if isAmbiguous {
 				l.ambiguous.Add(1) // an earlier load wrote it, or an earlier attempt of this one
 			}

@@ -72,7 +72,7 @@ type workload struct {
 	lenient   bool         // the engine's setting allows reads of older values
 	excused   atomic.Bool  // a fault has happened after which the server may lose acknowledged writes
 	skipped   atomic.Int64 // records that a resumed load found, and neither wrote nor timed
-	existing  atomic.Int64 // records that a load replaced, plus ambiguous
+	replaced  atomic.Int64 // existing records that a load overwrote, plus ambiguous
 	ambiguous atomic.Int64 // records that an earlier attempt of the load may have written
 
 	mix        dist.Choice
@@ -236,7 +236,7 @@ func (w *workload) look(ctx context.Context, all []*worker, n int64) (found, wro
 		if err == nil {
 			status = k.judgeAll(&k.row)
 		}
-		if err == nil && status == statusOK && n > probed {
+		if err == nil && status == statusOK && n > probed { // after a load; after a run readLast does it
 			status, err = k.isOnce(ctx)
 		}
 		mu.Lock()
@@ -305,7 +305,7 @@ func (w *workload) probe(ctx context.Context, c *kv.Conn) error {
 	}
 	w.problems.kinds = nil // the run itself reports wrong values
 	w.problems.after.Store(0)
-	w.marked = k.seen.unmarked == 0 && (k.seen.stamped > 0 || wrong > 0) && !w.Integrity
+	w.marked = k.checks.unmarked == 0 && (k.checks.stamped > 0 || wrong > 0) && !w.Integrity
 	switch {
 	case len(missing) > 0:
 		const problem = "load incomplete: of %d records looked for %d are missing, such as %s"
@@ -345,8 +345,8 @@ func (r *Report) readBack(ctx context.Context, w *workload, all []*worker, c cou
 	n := int64(probed)
 	if r.Load {
 		n = min(w.InsertCount, max(leastRead, w.InsertCount/lookShare))
-		existing := r.Resume && w.skipped.Load()+w.existing.Load() > 0 // another program may have written these
-		w.marked, w.fresh = !w.Integrity && !existing, !r.Resume
+		foundSome := r.Resume && w.skipped.Load()+w.replaced.Load() > 0 // another program may have written these
+		w.marked, w.fresh = !w.Integrity && !foundSome, !r.Resume
 	}
 	found, wrong, missing, err := w.look(ctx, all, n)
 	r.back = answer.Tally{Found: found, Wrong: wrong, Missing: int64(len(missing))}

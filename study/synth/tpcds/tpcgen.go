@@ -29,8 +29,9 @@ func checkKitScale(scale float64) error {
 	return nil
 }
 
-// generateByKit runs tpcgen-cli, which writes one Parquet file for each table into the database's folder. The program can divide a table, but not one of
-// less than a million tickets (purchases). Therefore the caller divides the rows.
+// generateByKit runs tpcgen-cli, which writes one Parquet file for each table into the database's folder. The program
+// can divide a table into several files, but not one of less than a million tickets (purchases). Therefore the caller
+// divides the rows.
 func (d *database) generateByKit(ctx context.Context, o *Options) (source, error) {
 	version, err := tpcgen(ctx, o.Program, "--version")
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 )
 
 // fits is the chi-square test of seen[i] draws in a class with probability p[i]. The seed is fixed, so the result is
-// always the same. A p-value below 0.001 fails, and a draw of a class with probability 0: chiSquare joins it with others.
+// always the same. The test fails if the p-value is below 0.001. It also fails if a class with probability 0 is drawn,
+// which chiSquare would not show, because it joins such a class with others.
 func fits(t *testing.T, seen []int, p []float64) {
 	t.Helper()
 	sum := 0.0

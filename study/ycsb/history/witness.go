@@ -75,9 +75,9 @@ func (r *Recording) close() (err error) {
 	return err
 }
 
-// Finish waits for the clients (with Calls = 0 it stops them), reads every record once more, and removes the records. If
-// a client gets no answer in time, Finish returns an error. The history then lacks the final read of this key and of all
-// later keys of this client, and their records remain. The other clients read their keys in any case.
+// Finish waits for the clients (with Calls = 0 it stops them), reads every record once more, and removes the records.
+// If a client gets no answer for a key in time, Finish returns an error. The history then lacks the final read of this
+// key and of all later keys of this client, and their records remain. The other clients read their keys in any case.
 func (r *Recording) Finish(ctx context.Context) ([]Op, error) {
 	if r.Calls == 0 {
 		r.stop()
