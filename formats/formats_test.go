@@ -167,8 +167,8 @@ func TestOpenFaults(t *testing.T) {
 	checkFault(t, err, whole, "cannot be read to its end: unexpected EOF")
 }
 
-// Open refuses pipes, devices and broken links without opening them, and its error names the path. Expand keeps them and
-// finds the files next to them.
+// Open refuses pipes, devices and broken links without opening them, and its error names the path.
+// Expand keeps them and finds the files next to them.
 func TestSpecialFilesAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	good := write(t, dir, "good.vsdb", vsdbLine)

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestSilence: if a pipe is silent for a while after some data, one read returns no bytes. The reader loses no byte that
-// comes later.
+// TestSilence: if a pipe is silent for a while after some data, one read returns no bytes. The reader
+// loses no byte that comes later.
 func TestSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()

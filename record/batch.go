@@ -37,8 +37,8 @@ type Batch struct {
 	// blank-separated; nil = none.
 	OmittedColumns map[string]int
 
-	// KeepConflicts: the archive also keeps its existing records that have the identity of a record of the batch and other
-	// values.
+	// KeepConflicts: the archive also keeps its existing records that have the identity of a record of the
+	// batch and other values.
 	KeepConflicts bool
 
 	Rejects []Reject // lines that could not be read, each with its reason

@@ -20,8 +20,8 @@ func InitProblem(valid int64, lead int32) string {
 	return outOfYears("the initialization time (valid time minus lead)", valid-int64(lead))
 }
 
-// TimesProblem returns the reason why record i cannot be stored: the first of its times that is out of range. It returns
-// "" if all of them are in range.
+// TimesProblem returns the reason why record i cannot be stored: the first of its times that is out of
+// range. It returns "" if all of them are in range.
 func (b *Batch) TimesProblem(i int) string {
 	return cmp.Or(
 		outOfYears("the valid time", b.Valid[i]), outOfYears("the end of the valid time", b.ValidEnd[i]),

@@ -66,7 +66,7 @@ func (s *plots) inherit(base, n *node) *node {
 // fields merges two containers of fields.
 func fields(base, n *node) *node {
 	out := &node{name: n.name, attrs: n.attrs, text: n.text, line: n.line}
-	added, merged := map[string]*node{}, map[*node]*node{} // merged is n's field with base's values; n may be inherited itself
+	added, merged := map[string]*node{}, map[*node]*node{} // merged: field of n → copy with base's values; n must not change
 	for _, k := range n.kids {
 		if n.name == "plot_fix" && k.name == "field" && k.child("set") == nil {
 			added[k.attrs["name"]] = k
