@@ -12,9 +12,9 @@ import (
 func (s *plots) values(n *node) (Values, error) {
 	var v Values
 	for _, k := range n.kids {
-		definition := k
+		def := k
 		if strings.HasPrefix(k.name, "date_") && len(k.kids) == 0 {
-			if definition = s.lists[refersTo(k)]; definition == nil || definition.name != k.name {
+			if def = s.lists[refersTo(k)]; def == nil || def.name != k.name {
 				return v, s.errorAt(k.line, k.name+" "+strconv.Quote(refersTo(k)), "is missing", "write it before the plot")
 			}
 		}
@@ -29,7 +29,7 @@ func (s *plots) values(n *node) (Values, error) {
 			}
 			v.List = append(v.List, text)
 		case "date_list":
-			list, isStored := s.dateList(definition)
+			list, isStored := s.dateList(def)
 			if isStored {
 				if v.First, v.Last = s.date(list.child("start")), s.date(list.child("end")); v.First == "" || v.Last == "" {
 					return v, s.errorAt(list.line, "date_list", "lacks a date for start or end", "write both as 2019-01-01 00:00:00")
@@ -42,11 +42,11 @@ func (s *plots) values(n *node) (Values, error) {
 			}
 			v.List = append(v.List, ds...)
 		case "date_range":
-			if v.First, v.Last = s.date(definition.child("start")), s.date(definition.child("end")); v.First == "" || v.Last == "" {
-				return v, s.errorAt(definition.line, "date_range", "lacks a date for start or end", "write both as 2019-01-01 00:00:00")
+			if v.First, v.Last = s.date(def.child("start")), s.date(def.child("end")); v.First == "" || v.Last == "" {
+				return v, s.errorAt(def.line, "date_range", "lacks a date for start or end", "write both as 2019-01-01 00:00:00")
 			}
 		case "date_range_list":
-			setting, problem := k.name+" "+strconv.Quote(definition.attrs["name"]), "requests one plot of each of its ranges, which is not supported"
+			setting, problem := k.name+" "+strconv.Quote(def.attrs["name"]), "requests one plot of each of its ranges, which is not supported"
 			return v, s.errorAt(k.line, setting, problem, "write a plot for each range, with a date_range")
 		default:
 			return v, s.errorAt(k.line, n.name+"/"+k.name, "is not supported", "use val, date_list or date_range")
