@@ -334,8 +334,8 @@ func (s *plots) fix(n *node) error {
 
 // sets adds the sets of an element of a fixed field.
 func (s *plots) sets(x *Fix, k *node) error {
-	if definition := s.lists[refersTo(k)]; k.name == "date_range_list" && len(k.kids) == 0 && definition != nil {
-		k = definition
+	if def := s.lists[refersTo(k)]; k.name == "date_range_list" && len(k.kids) == 0 && def != nil {
+		k = def
 	}
 	if k.name == "date_range_list" {
 		return s.ranges(x, k)
