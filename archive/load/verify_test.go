@@ -78,7 +78,7 @@ func TestVerify(t *testing.T) {
 	mustLoad(t, whole, load.Options{}, files...)
 	for name, c := range map[string]struct {
 		spoil spoilt
-		says  string // "" = whole
+		says  string // "" = intact
 		names string // the record that Compare names
 	}{
 		"nothing":      {},
