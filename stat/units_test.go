@@ -455,8 +455,8 @@ func TestMergedAggregates(t *testing.T) {
 	}
 }
 
-// TestAbsentObjects: statistics of objects are undefined if no object has the flags of the name. The greatest interest of
-// an object may be 0 and may be that of its first pair.
+// TestAbsentObjects: statistics of objects are undefined if no object has the flags of the name. The greatest
+// interest of an object may be 0 and may be that of its first pair.
 func TestAbsentObjects(t *testing.T) {
 	s, err := Finished("CNT_FCU")
 	if err != nil {

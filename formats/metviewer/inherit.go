@@ -83,7 +83,7 @@ func fields(base, n *node) *node {
 			out.kids = append(out.kids, b)
 		case k != nil && b.child("set") == nil && n.child("clear") == nil && n.child("remove") == nil:
 			kids := slices.Concat(b.kids, cmp.Or(merged[k], k).kids)
-			merged[k] = &node{name: k.name, attrs: k.attrs, line: k.line, kids: kids} // a copy, because another plot may inherit n
+			merged[k] = &node{name: k.name, attrs: k.attrs, line: k.line, kids: kids} // a copy: others may inherit n
 		}
 	}
 	for _, k := range n.kids {
