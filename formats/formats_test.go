@@ -114,7 +114,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// A gzip file need not say so, and a name need not be true about it.
+// Open detects gzip by the first bytes: the suffix .gz may be missing, or wrong.
 func TestGzipIsDetectedByItsBytes(t *testing.T) {
 	dir := t.TempDir()
 	packedPath := write(t, dir, "x.gz", vsdbLine)
@@ -167,8 +167,8 @@ func TestOpenFaults(t *testing.T) {
 	checkFault(t, err, whole, "cannot be read to its end: unexpected EOF")
 }
 
-// What is no file is refused by name, without being opened, wherever it stands;
-// the files next to it are found.
+// Open refuses pipes, devices and broken links without opening them, and its error names the path.
+// Expand keeps them and finds the files next to them.
 func TestSpecialFilesAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	good := write(t, dir, "good.vsdb", vsdbLine)
@@ -200,14 +200,14 @@ func TestSpecialFilesAreRefused(t *testing.T) {
 	}
 }
 
-// Of a folder in a load_spec only the files directly in it are meant.
+// FilesIn lists only the files directly in a folder: METdbLoad does not read the subfolders of a load_spec's folder.
 func TestWithin(t *testing.T) {
 	dir := t.TempDir()
 	want := []string{write(t, dir, "a.stat", statLine), write(t, dir, "b.vsdb.gz", vsdbLine)}
 	write(t, dir, "c/d.stat", statLine)
 	write(t, dir, "readme.txt", "")
 	if got := FilesIn(dir); !slices.Equal(got, want) {
-		t.Errorf("Within = %q, want %q", got, want)
+		t.Errorf("FilesIn = %q, want %q", got, want)
 	}
 	if got := FilesIn(filepath.Join(dir, "none")); len(got) > 0 {
 		t.Errorf("of a folder that is not there: %q", got)
@@ -344,8 +344,8 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// Several names of one file, by links of files and of folders, are one file;
-// in the root of the file system, too.
+// Expand keeps one of several names of a file, also if the names differ by links to files or to folders. A file in the
+// root folder has the right target.
 func TestExpandKnowsLinks(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "real")

@@ -63,10 +63,10 @@ type File struct {
 	blank  bool // the first peekBytes of its text contain only blanks
 }
 
-// source counts the bytes read from the file.
+// source reads the bytes of a file, from the disk or from memory, and counts them.
 type source struct {
-	f    *os.File // nil = text is the complete file
-	text []byte   // the unread part
+	f    *os.File // nil for a small file, which Begin has read completely
+	text []byte   // of a small file: what Read has not returned yet
 	read atomic.Int64
 }
 
@@ -92,7 +92,7 @@ func OpenFile(path string) (*os.File, error) {
 	return open(path, info)
 }
 
-// statRegular returns the status of a file and checks that it is regular.
+// statRegular returns the status of a file or a folder. It refuses pipes, sockets and devices; open refuses folders.
 func statRegular(path string) (fs.FileInfo, error) {
 	if !utf8.ValidString(path) {
 		problem := "the name is not UTF-8, and an archive cannot store it"

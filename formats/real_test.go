@@ -41,8 +41,7 @@ func TestRealSamples(t *testing.T) {
 	}
 }
 
-// Files of MET that hold no STAT lines are read as MET's, line by line
-// quarantined, where they are named.
+// If a user names a file of MET without STAT lines, the reader quarantines each of its lines.
 func TestForeignMETFiles(t *testing.T) {
 	path := write(t, t.TempDir(), "tracks.tcst", "VERSION AMODEL BMODEL DESC\nV12.0.0 GFSO BEST NA\n")
 	f, err := new(Opener).Open(path)

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// TestSilence: a pipe that has said something and then nothing is read as
-// empty, once; a slow reader loses nothing.
+// TestSilence: if a pipe is silent for a while after some data, one read returns no bytes. The reader
+// loses no byte that comes later.
 func TestSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()
 		h := &cancellableReader{ctx: t.Context(), r: r}
 		go func() {
-			time.Sleep(time.Hour) // it has said nothing yet: that is no silence
+			time.Sleep(time.Hour) // silence before the first byte does not count
 			io.WriteString(w, "abc")
 			time.Sleep(time.Hour)
 			io.WriteString(w, "d")

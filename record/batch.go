@@ -33,10 +33,12 @@ type Batch struct {
 	Group    []float64   // values of the repeating columns, one row after the other
 	GroupEnd []uint32    // row i has the values Group[GroupEnd[i-1]:GroupEnd[i]]; empty if Type.Group is nil
 
-	// columns of the lines that Type does not have, by name, blank-separated → lines; nil = none
+	// OmittedColumns counts the lines with columns that Type does not have. Its keys are the names of these columns,
+	// blank-separated; nil = none.
 	OmittedColumns map[string]int
 
-	// KeepConflicts: the archive keeps records that it has and that differ from these only in their values.
+	// KeepConflicts: the archive also keeps its existing records that have the identity of a record of the
+	// batch and other values.
 	KeepConflicts bool
 
 	Rejects []Reject // lines that could not be read, each with its reason

@@ -115,9 +115,9 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// Both is Key and Digest.
+// KeyAndDigest returns what Key and Digest return.
 func TestBoth(t *testing.T) {
-	typ, _ := TypeByName("MPR") // it has key columns
+	typ, _ := TypeByName("MPR") // it has identity columns
 	b := &Batch{}
 	b.Reset(typ, "a")
 	h := b.AddHeader(DefaultHeader())

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestCivil holds dates against the standard library's, each day of 5,000 years
+// TestCivil compares dates with those of the standard library, each day of 5,000 years
 // from 300 before the year 0 on.
 func TestCivil(t *testing.T) {
 	at := time.Date(-300, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -211,7 +211,7 @@ func (h *Hasher) KeyAndDigest(i int) (Key, Digest) {
 // HeaderKey returns the digest of the header of row i.
 func (h *Hasher) HeaderKey(i int) Key { return h.headerKeys[h.batch.HeaderIndex[i]] }
 
-// digestValues appends row i's values to its identity.
+// digestValues appends the values of row i to its identity, which h.buf contains, and returns the digest of both.
 func (h *Hasher) digestValues(i int) Digest {
 	for _, c := range h.batch.Type.Columns {
 		if !c.InIdentity {

@@ -2,8 +2,8 @@ package record
 
 // objectTypes are the lines of MODE, MTD and TC-Pairs (TC-Stat). They are not STAT lines, and a
 // reader translates them into the fields of one (package metstat describes how). Fields that a STAT
-// header does not have precede their own columns. The flags are METviewer's, derived from the
-// object's name and category.
+// header does not have precede their own columns. The flags (fcst_flag, simple_flag, matched_flag) are
+// METviewer's, derived from the object's name and category.
 var objectTypes = []LineType{ //nolint:gochecknoglobals // a constant table
 	newLineType("MODE_CTS", "MODE: contingency table of the raw fields or of the objects", modeColumns+`
 		*field$ total# fy_oy fy_on fn_oy fn_on baser fmean acc fbias pody podn pofd far csi gss hk hss odds lodds orss eds

@@ -66,7 +66,7 @@ func checkGroup(t *testing.T, lt *LineType) {
 	t.Helper()
 	if lt.Group == nil {
 		if lt.ColumnsBeforeGroup != len(lt.Columns) {
-			t.Errorf("%s: Lead %d without a group, want %d", lt.Name, lt.ColumnsBeforeGroup, len(lt.Columns))
+			t.Errorf("%s: ColumnsBeforeGroup %d without a group, want %d", lt.Name, lt.ColumnsBeforeGroup, len(lt.Columns))
 		}
 		return
 	}
@@ -116,7 +116,7 @@ func TestGroupLengths(t *testing.T) {
 // and time only where its write functions loop: over pairs (MPR, ORANK,
 // SEEPS_MPR), tiles and scales (ISC), bins of variance (SSVAR), sizes of the
 // gradient (GRAD: dx and dy are lists), models (SSIDX), storms and lead times of
-// their probability (GENMPR). METdbLoad tells lines apart by nothing.
+// their probability (GENMPR). METdbLoad does not identify lines.
 var identities = map[string]string{
 	"SL1L2": "", "SAL1L2": "", "VL1L2": "", "VAL1L2": "", "FHO": "", "CTC": "", "CTS": "", "MCTC": "", "MCTS": "", "CNT": "", "VCNT": "",
 	"NBRCTC": "", "NBRCTS": "", "NBRCNT": "", "DMAP": "", "SEEPS": "", "PCT": "", "PSTD": "", "PJC": "", "PRC": "", "ECLV": "", "ECNT": "",

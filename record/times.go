@@ -14,13 +14,14 @@ const (
 	LastYear  = 2261
 )
 
-// InitProblem returns the reason why a record with a valid time in range cannot be stored: its
-// initialization time, valid time minus lead, is out of range; "" if it is in range.
+// InitProblem returns the reason why a record cannot be stored although its valid time is in range: its
+// initialization time (valid time minus lead) is out of range. It returns "" if that time is in range, too.
 func InitProblem(valid int64, lead int32) string {
 	return outOfYears("the initialization time (valid time minus lead)", valid-int64(lead))
 }
 
-// TimesProblem is InitProblem for record i, and for all its other times.
+// TimesProblem returns the reason why record i cannot be stored: the first of its times that is out of
+// range. It returns "" if all of them are in range.
 func (b *Batch) TimesProblem(i int) string {
 	return cmp.Or(
 		outOfYears("the valid time", b.Valid[i]), outOfYears("the end of the valid time", b.ValidEnd[i]),

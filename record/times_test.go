@@ -8,7 +8,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// TestTimesProblem: each time of a record alone makes it one that no engine is given.
+// TestTimesProblem: one time out of range is enough to reject a record.
 func TestTimesProblem(t *testing.T) {
 	sl1l2, _ := record.TypeByName("SL1L2")
 	at := func(text string) int64 {

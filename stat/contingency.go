@@ -85,7 +85,8 @@ func logOdds(a, b, c, d, _ float64) (float64, bool) {
 	return math.Log(a) + math.Log(d) - math.Log(b) - math.Log(c), true
 }
 
-// extremeDependency is 2·ln((a+c)/n)/ln(a/n) − 1. It is undefined without hits, and if all cases are hits.
+// extremeDependency is 2·ln((a+c)/n)/ln(a/n) − 1: SEDS of a table with b = c. It is undefined without hits, and if all
+// cases are hits.
 func extremeDependency(a, _, c, d, n float64) (float64, bool) {
 	return symmetricExtremeDependency(a, c, c, d, n)
 }

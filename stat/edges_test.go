@@ -51,8 +51,8 @@ func TestSummariesAreFinite(t *testing.T) {
 	}
 }
 
-// TestRecordsWithoutPairs: they change nothing, also not a column that all records must have in common, wherever they
-// are.
+// TestRecordsWithoutPairs: a record without pairs changes nothing, at any position, not even a column that must
+// be equal in all records.
 func TestRecordsWithoutPairs(t *testing.T) {
 	lt := lineType(t, "CTC")
 	s := statOf(t, "CTC", "HSS_EC")

@@ -158,7 +158,7 @@ func (a *answered) sums() map[string]*big.Float {
 	return sums
 }
 
-// tables fills what the formulas of PCT and MCTC are made of.
+// tables adds the sums that the formulas of PCT and MCTC use.
 func (a *answered) tables(sums map[string]*big.Float) {
 	n := sums["n"]
 	if a.Type == "PCT" {

@@ -65,8 +65,8 @@ func TestObjectStatistics(t *testing.T) {
 	}
 }
 
-// Differences are of objects of the same number, the greatest interest is that of
-// each object among its pairs; METviewer's names of 2010 are the same.
+// A difference is that of two objects with the same number, and the greatest interest of an object is that of
+// its pairs. A name of 2010 denotes the same statistic as its present name.
 func TestPairedObjects(t *testing.T) {
 	single := []string{"F001", "F002", "O001", "O002", "O003", "CF001", "CO001"}
 	columns := map[string][]float64{

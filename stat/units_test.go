@@ -11,7 +11,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// resampled are records of several line types, which exercise each method of aggregation; one of them has no pairs.
+// resampled calls f with records of several line types, which exercise each method of aggregation. One record of each
+// has no pairs.
 func resampled(t *testing.T, names map[string][]string, f func(lt string, s *Stat, cols [][]float64)) {
 	t.Helper()
 	for _, a := range readAnswers(t) {
@@ -242,7 +243,7 @@ func TestPerfect(t *testing.T) {
 	}
 }
 
-// TestDeviation: by n − 1, and none of fewer than two.
+// TestDeviation: the divisor is n − 1, and the deviation of fewer than two values is 0.
 func TestDeviation(t *testing.T) {
 	for _, x := range []struct {
 		values   []float64
@@ -338,7 +339,7 @@ func TestStandardErrorsOfRandomSeries(t *testing.T) {
 	}
 }
 
-// TestEquivalence: both tests in words, and what they need.
+// TestEquivalence: Outcome describes both tests in words. Equivalent needs two cases, and pairs values by their index.
 func TestEquivalence(t *testing.T) {
 	for _, x := range []struct {
 		e    EquivalenceTest
@@ -454,7 +455,8 @@ func TestMergedAggregates(t *testing.T) {
 	}
 }
 
-// TestAbsentObjects: the number of no objects is undefined; the greatest interest may be zero and come first.
+// TestAbsentObjects: statistics of objects are undefined if no object has the flags of the name. The greatest
+// interest of an object may be 0 and may be that of its first pair.
 func TestAbsentObjects(t *testing.T) {
 	s, err := Finished("CNT_FCU")
 	if err != nil {

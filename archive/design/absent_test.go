@@ -9,8 +9,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// TestAbsent: a question without rows names which of its conditions
-// leaves none.
+// TestAbsent: ExplainNoRecords names the condition of a question that excludes all records.
 func TestAbsent(t *testing.T) {
 	c := NewCatalog("s")
 	if got := c.ExplainNoRecords(&question.Question{}); got != "it has no records" {

@@ -71,7 +71,7 @@ var caseTemplates = []caseTemplate{ //nolint:gochecknoglobals // a constant tabl
 
 const (
 	experimentCases = 6             // the first templates, those of NOAA's experiment
-	fewDays         = 4 * 24 * 3600 // seconds, as its first case has
+	fewDays         = 4 * 24 * 3600 // seconds, as in the first case of the experiment
 	maxRows         = 100_000       // of an answer, about
 	maxKeys         = 200_000       // of an answer's documents
 	maxTimes        = 2_000         // of a grid
@@ -131,8 +131,8 @@ func (c *Catalog) CasesWith(names ...string) []*question.Question {
 }
 
 // caseNamed returns the derived question of a name, for any variable; nil = there is none. If loads have removed records,
-// it also knows the names that were valid before: then the question has no record, or its records support only a part
-// of the template.
+// it also finds cases that the remaining records no longer support: questions without records, and questions that their
+// template would reject.
 func (c *Catalog) caseNamed(name string) *question.Question {
 	for _, g := range c.Groups {
 		t, _ := record.TypeByName(g.LineType)
@@ -257,7 +257,8 @@ func sharedFraction[T cmp.Ordered](available, requested []T) float64 {
 	return float64(len(found)) / float64(len(available))
 }
 
-// gridOrList writes times as METviewer's lists do: as a grid if they form one.
+// gridOrList writes times as METviewer's lists do: as a grid if they form one. It writes a few other times
+// as a list, and many as a range.
 func gridOrList(valid Moments) (t question.Times) {
 	if len(valid) < 2 {
 		return question.Times{List: valid}

@@ -26,7 +26,7 @@ type grid struct {
 	days, step                int     // valid times: from day on, each step hours
 }
 
-// fill makes records of the grid and enters them into c.
+// fill adds the records of the grid to c.
 func (g *grid) fill(c *Catalog) {
 	t, _ := record.TypeByName(g.lineType)
 	b := &record.Batch{}
@@ -113,8 +113,8 @@ func line(q *question.Question) string {
 	return w.String()
 }
 
-// TestCases: what is derived from a catalog is in testdata/cases.txt, and each case
-// asks for something that the catalog knows.
+// TestCases: the questions that Cases derives are those in testdata/cases.txt, and each matches records of the
+// catalog.
 func TestCases(t *testing.T) {
 	var out strings.Builder
 	all := grids()
@@ -161,7 +161,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// TestCasesOfOtherVariables: a name stays known when another variable is the main one.
+// TestCasesOfOtherVariables: CasesWith finds a name also if another variable is the main one.
 func TestCasesOfOtherVariables(t *testing.T) {
 	c := NewCatalog("s")
 	grids()["upper air"][0].fill(c)
@@ -181,8 +181,8 @@ func TestCasesOfOtherVariables(t *testing.T) {
 	}
 }
 
-// TestCasesAreBounded: of very many records the last times are asked for, and not more
-// than the limits; a question that needs too many keys at one time is not derived.
+// TestCasesAreBounded: a question that would exceed the limits requests only the last times. A question that
+// needs too many keys even at one time is not derived.
 func TestCasesAreBounded(t *testing.T) {
 	c := NewCatalog("s")
 	(&grid{"SL1L2", []string{"M"}, []string{"V"}, []string{"P1", "P2"}, []string{"R"}, []string{record.NA}, []int32{0, 6}, 40, 6}).fill(c)
@@ -219,8 +219,7 @@ func mustType(name string) *record.LineType {
 	return t
 }
 
-// TestTimesAsAsked: times that lie on a grid are asked for as one, few that do not as a
-// list, many that do not as a range.
+// TestTimesAsAsked: times that form a grid become a grid. A few other times become a list, and many become a range.
 func TestTimesAsAsked(t *testing.T) {
 	odd := func(n int) (m Moments) {
 		for i := range n {
@@ -260,7 +259,7 @@ func TestTimesAsAsked(t *testing.T) {
 	}
 }
 
-// TestShare: the part of the values there that is asked for.
+// TestShare: sharedFraction is the fraction of the available values that is requested.
 func TestShare(t *testing.T) {
 	for _, c := range []struct {
 		there, asked []int32
@@ -294,7 +293,7 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// TestOpen: a pattern of variables is replaced by what it stands for.
+// TestOpen: ExpandPatterns replaces a pattern by the variables that match it.
 func TestOpen(t *testing.T) {
 	c := NewCatalog("s")
 	(&grid{"SL1L2", []string{"M"}, []string{"TMP", "TMP_2", "DTMP", "T"}, []string{"L"}, []string{"R"}, []string{record.NA}, []int32{0}, 1, 24}).fill(c)
@@ -314,7 +313,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestInventory: what the catalog holds of each line type, with its holes.
+// TestInventory: Inventory summarizes each line type, including the holes in its times.
 func TestInventory(t *testing.T) {
 	c := NewCatalog("s")
 	for _, name := range []string{"thresholds", "two types"} {
@@ -341,7 +340,7 @@ CTC 120 [V01] [HRRR RAP] [APCP] [A3] [EAST WEST] [ANL] [>=1 >=10 >=5] [10800 324
 	}
 }
 
-// TestLacks: values that no series has are named, with the nearest.
+// TestLacks: MissingValues returns the values that no series has, and the nearest existing one.
 func TestLacks(t *testing.T) {
 	c := NewCatalog("s")
 	grids()["thresholds"][0].fill(c)

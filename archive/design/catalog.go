@@ -440,8 +440,9 @@ func (l Line) Compare(o Line) int {
 // line. It lists one conflict of each file before it lists a second one of any file.
 const MaxConflicts = 1000
 
-// AddConflict adds a conflict to the catalog's list, which is a set. If the list is full, it removes the last conflict
-// that is not the first one of its file. Later loads find in the list that a line of a file was refused.
+// AddConflict adds a conflict to the catalog's list, which is a set. If the list is full, it removes the last
+// conflict that is not the first one of its file or, if each is the first one of its file, the first of the
+// list. Later loads find in the list that a line of a file was refused.
 func (c *Catalog) AddConflict(one Conflict) {
 	at, found := slices.BinarySearchFunc(c.Conflicts, one, func(a, b Conflict) int {
 		return cmp.Or(a.Dropped.Compare(b.Dropped), a.Existing.Compare(b.Existing))

@@ -190,7 +190,7 @@ func TestCatalogMergesInAnyOrderAndDerivesEveryKey(t *testing.T) {
 	}
 }
 
-// catalogOf notes rows that have times only; their numbers count as 0.
+// catalogOf returns the catalog of rows that have only times. It sets their numbers to 0.
 func catalogOf(b *record.Batch) *Catalog {
 	for i := range b.Num {
 		b.Num[i] = make([]float64, b.Len())
@@ -200,8 +200,8 @@ func catalogOf(b *record.Batch) *Catalog {
 	return c
 }
 
-// TestCatalogCounts: what replaces a record is counted in its place, in
-// whatever order parts are merged, and after the catalog was stored.
+// TestCatalogCounts: a catalog counts a replacement instead of the record that it replaces, in any order of
+// merging, and also after it was stored.
 func TestCatalogCounts(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	lt, _ := record.TypeByName("SAL1L2")
@@ -235,8 +235,8 @@ func TestCatalogCounts(t *testing.T) {
 	}
 }
 
-// TestLaterCatalog: what a later version has stored is not guessed at; what an
-// earlier one has, which knew no schema, is read.
+// TestLaterCatalog: ParseCatalog refuses a catalog of a later schema, and reads a catalog of an earlier version,
+// which has no schema.
 func TestLaterCatalog(t *testing.T) {
 	if _, err := ParseCatalog([]byte(`{"subset":"s","program":"v9","schema":99}`)); err == nil || !strings.Contains(err.Error(), "v9, schema 99") {
 		t.Error(err)
@@ -309,8 +309,7 @@ func TestWhatIsCertainlyNew(t *testing.T) {
 	}
 }
 
-// Tests 4 and 5 of the original ask for levels that do not exist; their keys
-// are asked for all the same.
+// Tests 4 and 5 of the original experiment request levels that do not exist. Keys derives their keys nevertheless.
 func TestAbsentKeysAreDerived(t *testing.T) {
 	lt, _ := record.TypeByName("SAL1L2")
 	b := &record.Batch{}

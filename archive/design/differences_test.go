@@ -71,7 +71,7 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// TestSeal: a catalog that somebody changed is not intact, one without seal of an earlier version is.
+// TestSeal: a catalog that somebody changed is not intact. A catalog of an earlier version, without a seal, is intact.
 func TestSeal(t *testing.T) {
 	text, err := describe("GFS", 1, nil, 0, 6).Encode()
 	if err != nil {

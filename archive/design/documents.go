@@ -193,7 +193,7 @@ func (g *Grouper) fill(doc *Doc, rows []Row) {
 	}
 }
 
-// compareEntries orders two records of one document by lead, by the further times, and by the key
+// compareEntries orders two records of one document by lead, by the further times, and by the identity
 // columns of the line type. Records of the same identity are equal.
 func compareEntries(a *record.Batch, i int, b *record.Batch, j int) int {
 	c := cmp.Or(

@@ -15,7 +15,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// TestBadKeys: what is no key is refused with the reason.
+// TestBadKeys: ParseKey refuses a text that is not a key, and names the reason.
 func TestBadKeys(t *testing.T) {
 	good := "DD::V01::SL1L2::s::M::R::V::O::L::5"
 	if _, _, _, valid, err := ParseKey(good); err != nil || valid != 5 {
@@ -37,7 +37,7 @@ func TestBadKeys(t *testing.T) {
 	}
 }
 
-// TestFurtherFields: a field that says nothing is left out of the key, one that does is in it.
+// TestFurtherFields: a key omits the further fields with their implied value, and contains the others.
 func TestFurtherFields(t *testing.T) {
 	h := record.DefaultHeader()
 	h[record.FcstVar], h[record.ObsVar], h[record.FcstLev], h[record.ObsLev] = "TMP", "TMP", "P500", "P500"
@@ -50,7 +50,7 @@ func TestFurtherFields(t *testing.T) {
 	}
 }
 
-// TestSeriesOfAQuestion: masks and levels that are asked for need not exist; all else does.
+// TestSeriesOfAQuestion: Series yields requested masks and levels even if they do not exist. Other fields must exist.
 func TestSeriesOfAQuestion(t *testing.T) {
 	c := NewCatalog("s")
 	grids()["thresholds"][0].fill(c)
@@ -88,7 +88,7 @@ func TestSeriesOfAQuestion(t *testing.T) {
 	}
 }
 
-// TestTrim: what is removed is counted, and a group with nothing left goes.
+// TestTrim: the catalog counts removed records, and no longer lists a group without remaining records.
 func TestTrim(t *testing.T) {
 	c := NewCatalog("s")
 	for _, g := range grids()["two types"] {
@@ -149,8 +149,8 @@ func headerOf(g *Group) *record.Header {
 	return &h
 }
 
-// TestFacts: of the series that a question can match, which fields vary; an observation's
-// field that repeats the forecast's is no difference of its own.
+// TestFacts: Facts finds the fields that vary among the series that a question can match. An observation's field
+// that repeats the forecast's does not vary on its own.
 func TestFacts(t *testing.T) {
 	c := NewCatalog("s")
 	grids()["thresholds"][0].fill(c)
@@ -181,7 +181,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// TestNotes: conflicts are a set in order with a bound; reasons and files in quarantine, too.
+// TestNotes: conflicts are an ordered set with a bound. The reasons and the files in quarantine are bounded, too.
 func TestNotes(t *testing.T) {
 	c := NewCatalog("s")
 	for i := range uint32(MaxConflicts + 2) {
@@ -227,7 +227,7 @@ conflicts: 3, and more that were not kept
 	}
 }
 
-// TestStrings: what JSON must escape is escaped, and every string comes back as it was.
+// TestStrings: appendString escapes as encoding/json does, and every string survives writing and reading.
 func TestStrings(t *testing.T) {
 	for c := range 256 {
 		for _, s := range []string{string([]byte{byte(c)}), "a" + string(rune(c)) + "z"} {
@@ -243,7 +243,7 @@ func TestStrings(t *testing.T) {
 	}
 }
 
-// TestBadDocuments: a document that is not one names the member.
+// TestBadDocuments: the error of an invalid document names the member.
 func TestBadDocuments(t *testing.T) {
 	b := &record.Batch{}
 	b.Reset(mustType("SL1L2"), "")
@@ -286,8 +286,8 @@ func TestBadDocuments(t *testing.T) {
 	}
 }
 
-// TestColumnsOfAPayload: a column of missing values, of equal ones, and of any come back
-// with their bits, and take the bytes that the layout says.
+// TestColumnsOfAPayload: a column of missing, equal or different values survives bit for bit, and has as many bytes
+// as the layout requires.
 func TestColumnsOfAPayload(t *testing.T) {
 	other := math.Float64frombits(0x7ff8_0000_0000_0001)
 	for name, x := range map[string]struct {
@@ -358,8 +358,8 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestMergeKeeps: records that are kept beside others are all there, each that meets
-// another is reported once for each pair.
+// TestMergeKeeps: a document that keeps conflicts keeps all records, and Merge reports each pair of records of one
+// identity once.
 func TestMergeKeeps(t *testing.T) {
 	rows := func(keep bool, values ...float64) *record.Batch {
 		b := &record.Batch{}
@@ -382,7 +382,7 @@ func TestMergeKeeps(t *testing.T) {
 	}
 }
 
-// TestSort: by counting and then within each header, in the order of a stable sort.
+// TestSort: Sort has the result of a stable sort.
 func TestSort(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for range 50 {

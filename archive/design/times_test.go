@@ -49,7 +49,7 @@ func TestGridOfTimes(t *testing.T) {
 	}
 }
 
-// Only a valid time before the cut makes a line type worth a removal.
+// HasRecordsBefore is true only for a line type with a valid time before the cutoff.
 func TestBefore(t *testing.T) {
 	lt, _ := record.TypeByName("SL1L2")
 	c := &Catalog{Groups: []*Group{{LineType: "SL1L2", Valid: Moments{100, 200}}, {LineType: "SL1L2"}, {LineType: "VL1L2", Valid: Moments{50}}}}

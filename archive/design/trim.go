@@ -9,7 +9,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Loading says which process loads into a subset. The catalog contains it from a load's first
+// Loading identifies the process that loads into a subset. The catalog contains it from a load's first
 // commit to its last one. The last commit sets the PID to 0: no process loads. A load that does not continue it leaves it
 // as it is; hence an interrupted load is named until its files have been loaded.
 type Loading struct {
@@ -23,8 +23,8 @@ type Loading struct {
 }
 
 // Continues reports whether a load completes an earlier one that was interrupted: it loads all inputs of the earlier one.
-// If the inputs of one of them are not known, it must be the same command. The same command in another folder can have
-// other inputs.
+// The inputs decide because the same command in another folder can have other inputs. If those of one of the loads are
+// not known, Continues compares the commands.
 func (l *Loading) Continues(earlier *Loading) bool {
 	isMissing := func(input string) bool {
 		return !slices.ContainsFunc(l.Inputs, func(mine string) bool { return input == mine || strings.HasPrefix(input, mine+"/") })
@@ -60,7 +60,7 @@ func (c *Catalog) Trim(cutoff int64, removed *Catalog, objects int64) {
 	})
 }
 
-// NewTimes yields the valid times of series that another catalog does not have.
+// NewTimes yields, for each group, the valid times that another catalog does not list for it.
 func (c *Catalog) NewTimes(before *Catalog) iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		for _, g := range c.Groups {

@@ -255,6 +255,6 @@ func TestPolicyThatChangesDuringALoad(t *testing.T) {
 		if got := values(t, stored, 0); len(got) != 2 || got[0] != 1 || got[1] != 2 {
 			t.Errorf("%s: the archive has %v", policy, got)
 		}
-		whole(t, stored, filepath.Join(dir, "a.vsdb"), filepath.Join(dir, "b.vsdb"))
+		checkIntact(t, stored, filepath.Join(dir, "a.vsdb"), filepath.Join(dir, "b.vsdb"))
 	}
 }

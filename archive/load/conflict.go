@@ -242,7 +242,7 @@ func (r *loadRun) locate(ctx context.Context, c *commitInFlight, found []archive
 		}
 		return nil
 	}
-	known := maps.Clone(r.located) // end changes the other one meanwhile
+	known := maps.Clone(r.located) // a copy, because end changes r.located while parsers look up files
 	end := func(f *File) error {
 		r.located[f.Path] = archive.Mark{Digest: f.Digest, Bytes: f.Bytes, Modified: f.Time}
 		return nil
@@ -250,6 +250,7 @@ func (r *loadRun) locate(ctx context.Context, c *commitInFlight, found []archive
 	o := ReadOptions{Workers: r.options.Workers, KeepLast: r.options.KeepLast, Skip: func(d string) (bool, error) { return !digests[d], nil }}
 	o.Known = func(path string) (archive.Mark, bool) { m, ok := known[path]; return m, ok }
 	if err = Read(ctx, paths, o, each, end); err == nil && r.options.OnConflict == First && len(lines) < len(wanted) {
+		// Read all files of this load except those that were searched, and those that cannot contain a record.
 		for d := range r.fileCatalogs {
 			digests[d] = digests[d] || !r.mayContain(d, c.window, found)
 		}

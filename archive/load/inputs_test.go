@@ -71,7 +71,7 @@ func TestCompleteFileSupersedesItsBeginning(t *testing.T) {
 		if lines, entries := quarantined(); lines != 0 || entries != 0 {
 			t.Errorf("%s, complete: %d lines, %d entries", name, lines, entries)
 		}
-		whole(t, a, path)
+		checkIntact(t, a, path)
 		if s := mustLoad(t, a, load.Options{}, path); len(s.Skipped) != 1 || len(s.IncompleteFiles) != 0 {
 			t.Errorf("%s, again: %+v", name, s)
 		}

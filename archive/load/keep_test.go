@@ -69,8 +69,8 @@ func values(t *testing.T, a archive.Archive, lead int32) (out []float64) {
 	return out
 }
 
-// whole verifies an archive without its files, and compares it with them.
-func whole(t *testing.T, a archive.Archive, files ...string) {
+// checkIntact verifies an archive without its files, and compares it with them.
+func checkIntact(t *testing.T, a archive.Archive, files ...string) {
 	t.Helper()
 	v, err := load.Verify(t.Context(), a, "s")
 	if err != nil || len(v.Problems) > 0 {
@@ -107,7 +107,7 @@ func TestKeepStoresAll(t *testing.T) {
 					t.Errorf("%s, trial %d: lead %d has %v, want %v", name, trial, lead, got, fbar)
 				}
 			}
-			whole(t, a, files...)
+			checkIntact(t, a, files...)
 			if d := digest(t, a); held == (record.Digest{}) {
 				held = d
 			} else if d != held {
@@ -148,7 +148,7 @@ func TestKeepIsResumed(t *testing.T) {
 		if err != nil || len(c.Conflicts) != 4 {
 			t.Errorf("%s: the archive reports %v, %v", name, places(c.Conflicts), err)
 		}
-		whole(t, a, files...)
+		checkIntact(t, a, files...)
 	}
 }
 
@@ -181,7 +181,7 @@ func TestKeepBesideAnEarlierLoad(t *testing.T) {
 				t.Errorf("%s: conflict %d is %q, want %q", name, i, what, want)
 			}
 		}
-		whole(t, a, first, second, third)
+		checkIntact(t, a, first, second, third)
 	}
 }
 
@@ -206,7 +206,7 @@ func TestKeptRecordsAreAskedAndCopied(t *testing.T) {
 		if s, err := load.Run(t.Context(), copied, "s", nil, load.Options{Origin: from}); err != nil || s.Stored != 9 || digest(t, copied) != digest(t, a) {
 			t.Errorf("%s: the copy: %+v, %v", name, s, err)
 		}
-		whole(t, copied)
+		checkIntact(t, copied)
 	}
 }
 
@@ -235,7 +235,7 @@ func TestKeptRecordsAreRetainedAndPruned(t *testing.T) {
 		if removed, err := load.Retain(t.Context(), a, "s", load.Retention{MaxAge: 5 * 24 * time.Hour, Force: true}); err != nil || removed.Records != 2 {
 			t.Errorf("%s: %+v removed, %v", name, removed, err)
 		}
-		whole(t, a, files...)
+		checkIntact(t, a, files...)
 		if p, err := load.Prune(t.Context(), a, "s", agree); err != nil || p.Lost != 0 || len(p.Files) != 0 {
 			t.Errorf("%s: prune: %+v, %v", name, p, err)
 		}
@@ -281,5 +281,5 @@ func TestKeepStrangers(t *testing.T) {
 	if second.Kept == 0 || second.Kept != second.Stored || second.Conflicts != 0 {
 		t.Errorf("first %d stored, %d kept; then %d stored, %d the same, %d kept", first.Stored, first.Kept, second.Stored, second.Duplicates, second.Kept)
 	}
-	whole(t, a, append(files, other...)...)
+	checkIntact(t, a, append(files, other...)...)
 }

@@ -238,7 +238,7 @@ type loadRun struct {
 	inFlight          *commitInFlight // nil = no commit is in flight
 	summary           Summary
 	marks             *marks
-	seenDigests       map[string]bool               // digests of files that this load has read to their end
+	seenDigests       map[string]bool               // digests of files that this load has read to their end or skipped
 	files             map[string]*archive.Mark      // files with uncommitted records, and the current file
 	rejects           map[string]*design.Quarantine // quarantined lines of files that were not read to their end, by path
 	complete          []*archive.Mark               // files whose last record the next commit stores

@@ -59,9 +59,10 @@ func (o *Origin) isContained(marks map[string]archive.Mark, c *design.Catalog) b
 	return missing == nil && c.Digest() == o.Catalog.Digest() && c.Digest().Records > 0
 }
 
-// describe adds what the origin's catalog knows about the files to the catalog of a commit. The marks of a copy count
-// trimmed records as stored, so the catalog of the copy must count them as trimmed. Merging adds Trimmed to the number
-// that the archive has, which is earlier. Hence describe sets only the difference, and returns it.
+// describe adds what the origin's catalog knows about the files to the catalog of a commit. The marks of a copy
+// count trimmed records as stored, so the catalog of the copy must count them as trimmed. The archive that
+// receives the copy already counts earlier of them, and merging adds Trimmed to that number. Hence describe
+// sets only the difference, and returns it.
 func (o *Origin) describe(c *design.Catalog, earlier int64) (added int64) {
 	known := design.NewCatalog(c.Subset)
 	known.Trimmed, known.TrimmedBefore = max(o.Catalog.Trimmed-earlier, 0), o.Catalog.TrimmedBefore

@@ -40,7 +40,7 @@ const ErrOtherChanges = fault.Class("the archive has other changes than deleted 
 
 // Prune accepts that records were deleted on purpose. It recounts the catalog, and removes the marks of two kinds of
 // files: files with missing records, and files that it cannot read to compare. It refuses an archive with any other
-// change that the catalog shows; of a group that has lost records, it does not show whether others have changed.
+// change that the catalog shows. If a group has lost records, the catalog does not show other changes of the group.
 // Prune first calls confirm with the planned result; if confirm returns an error, Prune writes nothing.
 func Prune(ctx context.Context, a archive.Archive, subset string, confirm func(*PruneResult) error) (*PruneResult, error) {
 	o, err := NewOrigin(ctx, a, subset, "")
@@ -85,8 +85,8 @@ func Prune(ctx context.Context, a archive.Archive, subset string, confirm func(*
 
 // incomplete reads the files again. It returns a function that reports whether the archive lacks records of a mark's
 // file, or whether no path has the file's bytes any more. A path has two marks if its file was loaded, changed and
-// loaded again. It accepts a last line without a line end: the archive lacks its record if the load quarantined the line,
-// and then the file is only read once more.
+// loaded again. incomplete accepts a last line without a line end. If the load quarantined that line, the archive lacks
+// its record, and the only consequence is that the next load reads the file once more.
 func (o *Origin) incomplete(ctx context.Context) (func(archive.Mark) bool, error) {
 	digests, isIncomplete := map[string]string{}, map[string]bool{} // digests by path, as they are now
 	paths := lists.Map(o.Marks, func(m archive.Mark) string { return m.Path })

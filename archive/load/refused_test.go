@@ -49,7 +49,7 @@ func TestRefusedLinesAreDecidedLater(t *testing.T) {
 					t.Errorf("%s, %s, again: %d files are skipped", policy, name, len(s.Skipped))
 				}
 			}
-			whole(t, a, files...)
+			checkIntact(t, a, files...)
 		}
 	}
 }

@@ -181,8 +181,8 @@ func (m *Removal) Err() error {
 	}}
 }
 
-// formatSpan prints a duration as --retain accepts it. It omits the hours of a duration of more
-// than two days.
+// formatSpan prints a duration as --retain accepts it. It rounds a duration of more than two days down to days, unless
+// it is a whole number of hours.
 func formatSpan(d time.Duration) string {
 	const day = daySeconds * time.Second
 	switch {

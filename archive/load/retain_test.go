@@ -76,7 +76,7 @@ func TestOneWrongDateRemovesNothing(t *testing.T) {
 			if retained(t, a, r, dated(t, "next.vsdb", 29)); records(t, a) != 31 {
 				t.Errorf("%s, day %d: %d records stay of 31 after another load", name, wrong, records(t, a))
 			}
-			whole(t, a)
+			checkIntact(t, a)
 		}
 	}
 }
@@ -114,7 +114,7 @@ func TestRemovalThatTheLoadDoesNotExplainIsRefused(t *testing.T) {
 		if out := retained(t, a, short); out.Records != 4 || out.Err() != nil || records(t, a) != 3 {
 			t.Errorf("%s, forced: %+v", name, out)
 		}
-		whole(t, a)
+		checkIntact(t, a)
 	}
 }
 
@@ -150,7 +150,7 @@ func TestRemovedFilesComeBackWithRehashOnly(t *testing.T) {
 		if s := mustLoad(t, a, load.Options{Rehash: true}, files...); s.Stored != 3 || s.Duplicates != 4 || digest(t, a) != all {
 			t.Errorf("%s: with Rehash %+v", name, s)
 		}
-		whole(t, a, files...)
+		checkIntact(t, a, files...)
 	}
 }
 

@@ -266,7 +266,7 @@ func TestFootprint(t *testing.T) {
 	}
 }
 
-// TestGauge: waitBelow waits while the gauge is above the limit.
+// TestGauge: waitBelow waits while more bytes than the limit wait.
 func TestGauge(t *testing.T) {
 	g := newWaitingMemory()
 	if g.add(10) != 10 || g.add(-4) != 6 || g.add(0) != 6 {

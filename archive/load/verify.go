@@ -193,7 +193,8 @@ func (p *pairing) compare(b *record.Batch, i int, k record.Key) {
 		return
 	}
 	isTrimmed := !ok && b.Valid[i] < p.catalog.TrimmedBefore
-	// A removal deletes the times of the removed records from the catalog: a later load stored a record of a listed time.
+	// A removal deletes the times of its records from the catalog. If the catalog lists this time, a later load has stored
+	// records of it, and this record may be lost.
 	if !ok && !p.lacking[b.File] && (!isTrimmed || p.catalog.GroupFor(b.Type, b.Header(i)).HasTime(b.Valid[i])) {
 		p.lacking[strings.Clone(b.File)] = true
 	}

@@ -78,7 +78,7 @@ func TestVerify(t *testing.T) {
 	mustLoad(t, whole, load.Options{}, files...)
 	for name, c := range map[string]struct {
 		spoil spoilt
-		says  string // "" = whole
+		says  string // "" = intact
 		names string // the record that Compare names
 	}{
 		"nothing":      {},
@@ -278,7 +278,7 @@ func TestCompareContinuesAfterUnreadableFiles(t *testing.T) {
 	}
 }
 
-// TestPrunePreview: a preview reports that the real run would be refused, and ends as that of a retention does.
+// TestPrunePreview: a preview reports that the real run would be refused, with the exit status of a preview of Retain.
 func TestPrunePreview(t *testing.T) {
 	err := (&load.PruneResult{Lost: 11, Total: 100}).Err(load.DefaultLimit, true)
 	if fault.Code(err) != fault.Incomplete || !strings.Contains(err.Error(), "the real run would be refused: 11 of 100 records") {

@@ -64,8 +64,9 @@ type query struct {
 	columns []string
 	keys    int // number of key columns, which are the first of columns
 
-	// displaced is an expression for the value that METdbLoad stores in another column of the row, if it is in another row
-	// or table; NULL = there is none. Rows are compared without it. It is read from the first database only.
+	// displaced is an SQL expression for a value that METdbLoad stores in the wrong column of the row, if the
+	// value itself is in another row or table, see displacedExpr; NULL = there is none. Only faults use it:
+	// rows are compared without it. It is read from the first database only.
 	displaced string
 }
 

@@ -173,7 +173,7 @@ func TestCompare(t *testing.T) {
 		{"UPDATE line_data_sl1l2 SET fcst_init_beg = fcst_valid_beg - INTERVAL 24 SECOND WHERE fcst_lead = 24", 4, 6, 0, 0, 4, 2}, // not what METdbLoad does
 		{"UPDATE line_data_sl1l2 SET fbar = fbar + 1e-12 WHERE fcst_lead = 6", 2, 8, 0, 0, 4, 4},
 		{"DELETE FROM line_data_sl1l2 WHERE fcst_lead = 0 LIMIT 1", 1, 8, 1, 0, 4, 5},
-		{"INSERT INTO line_data_sl1l2 SELECT * FROM line_data_sl1l2 WHERE fcst_lead = 0", 1, 8, 1, 1, 4, 6}, // one that is there twice
+		{"INSERT INTO line_data_sl1l2 SELECT * FROM line_data_sl1l2 WHERE fcst_lead = 0", 1, 8, 1, 1, 4, 6}, // a copy of a row
 	} {
 		if _, err := right.ExecContext(t.Context(), tc.change); err != nil {
 			t.Fatal(err)

@@ -11,8 +11,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// FuzzReader: whatever the bytes, the reader does not panic, counts every line
-// once, and what it stored it reads again from its own writer.
+// FuzzReader: for any bytes, the reader does not panic and counts every line once. The writer writes the
+// stored records, and the reader reads the same records from that text.
 func FuzzReader(f *testing.F) {
 	seeds := []string{
 		"", head24, head24 + plain24 + "FHO 1 0.2 0.3 0.4\n", head21 + "V5.0 GFS " + times + " TMP Z2 TMP Z2 ANLYS FULL NEAREST 1 NA NA NA NA SL1L2 1 2 3 4 5 6",
@@ -79,7 +79,7 @@ func faithful(t *testing.T, data []byte, rows int, counts bool, look func(*recor
 			}
 			seen[line] = true
 		}
-		again(t, &b)
+		checkRoundTrip(t, &b)
 	}
 	if want := dataLines(string(data)) + derived; counts && (lines != r.Lines() || lines != want) {
 		t.Errorf("%d lines in batches, %d counted by the reader, %d by a look at the text", lines, r.Lines(), want)
@@ -99,8 +99,8 @@ func dataLines(text string) (n int64) {
 	return n
 }
 
-// again writes b, reads the text, and compares.
-func again(t *testing.T, b *record.Batch) {
+// checkRoundTrip writes b, reads the text, and compares.
+func checkRoundTrip(t *testing.T, b *record.Batch) {
 	t.Helper()
 	if b.Type == nil {
 		return

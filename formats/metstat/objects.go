@@ -206,11 +206,12 @@ func (r *Reader) translateObject(o *objects) string {
 	return ""
 }
 
-// flagOf returns METviewer's flag of an object or a pair F_O as 0 or 1 (METdataio, write_mode_sql.py and
-// write_mtd_sql.py). forecastFlag is set for a forecast, simpleFlag for an object that is not a
-// cluster, and matchedFlag for an object with a counterpart. Pairs of MODE (pair) have their own rules:
-// simple is a pair with a simple object, and matched is a pair whose objects are in one cluster. Those
-// of MTD have the rules of objects.
+// flagOf returns METviewer's flag, 0 or 1, of an object (id F001, CF001 if it is a cluster) or of a pair (id
+// F001_O002), from its OBJECT_ID and OBJECT_CAT (METdataio, write_mode_sql.py and write_mtd_sql.py).
+// forecastFlag is set for a forecast, simpleFlag for an object that is not a cluster, and matchedFlag for
+// an object with a counterpart. Pairs of MODE (pair is true) have their own rules: simple is a pair with a
+// simple object, and matched is a pair whose objects are in one cluster. Pairs of MTD have the rules of
+// objects.
 func flagOf(flag int, pair bool, id, cat []byte) byte {
 	first, second, _ := bytes.Cut(id, []byte("_"))
 	a, b, _ := bytes.Cut(cat, []byte("_"))

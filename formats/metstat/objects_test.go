@@ -9,8 +9,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// The lines of MODE and TC-Pairs are those of real files, made shorter. Of MTD no
-// file is public here: its lines follow MET's table of columns.
+// The lines of MODE and TC-Pairs are those of real files, made shorter. The lines of MTD follow MET's table
+// of columns, because the public test data have no file of MTD.
 const (
 	modeHead = "VERSION MODEL N_VALID GRID_RES DESC FCST_LEAD FCST_VALID FCST_ACCUM OBS_LEAD OBS_VALID OBS_ACCUM FCST_RAD FCST_THR OBS_RAD OBS_THR FCST_VAR FCST_UNITS FCST_LEV OBS_VAR OBS_UNITS OBS_LEV OBTYPE "
 	modeLine = "V12.0.0 FCST 2461 9 NA 300000 20120410_180000 060000 060000 20120410_180000 060000 2 >=5.0 3 >=6.0 APCP_06 kg/m^2 A6 APCP_06 mm A06 STAGE4 "
@@ -39,7 +39,7 @@ func tcLine(lead, rest string) string {
 	return "V11.1.0 GFSO BEST NA AL092022 AL 09 IAN 20220926_000000 " + lead + " 20220926_060000 NA NA " + rest + "\n"
 }
 
-// values are the columns of row i by name, text or number.
+// valuesOf returns the columns of row i by name: texts and numbers.
 func valuesOf(b *record.Batch, i int) map[string]any {
 	out := map[string]any{}
 	for _, c := range b.Type.Columns {

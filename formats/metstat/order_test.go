@@ -109,7 +109,7 @@ func TestColumnsBackwards(t *testing.T) {
 	}
 }
 
-// TestRowsOfABatch: no batch has more lines than Options.Rows, and all lines of the file are in one.
+// TestRowsOfABatch: no batch has more lines than Options.Rows, and the batches have all lines of the file.
 func TestRowsOfABatch(t *testing.T) {
 	text := strings.Repeat(plain24+"SL1L2 10 1 2 3 4 5 6\n", 7)
 	for rows, want := range map[int][]int{1: {1, 1, 1, 1, 1, 1, 1}, 3: {3, 3, 1}, 7: {7}, 100: {7}} {

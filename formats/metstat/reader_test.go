@@ -507,8 +507,8 @@ func TestRepeatedHeaders(t *testing.T) {
 	}
 }
 
-// Layouts that lack one column of units, but not the same one, have equally many columns: a header
-// that was read with one layout is not that of the same text with the other.
+// Two layouts may have equally many columns although one lacks FCST_UNITS and the other OBS_UNITS. The same
+// text is then a different header in each of them.
 func TestEquallyLongLayouts(t *testing.T) {
 	withoutFcst := strings.Replace(head24, " FCST_UNITS", "", 1)
 	withoutObs := strings.Replace(head24, " OBS_UNITS", "", 1)

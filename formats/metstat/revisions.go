@@ -63,8 +63,8 @@ func (v *storedLine) isRevisionOf(o *storedLine, t *record.LineType) bool {
 	return v.row.valid == o.row.valid && v.row.obsBeg == o.row.obsBeg && (a == b || math.IsNaN(a) && math.IsNaN(b))
 }
 
-// addRevisions adds the revisions of the lines below the header line that ends here, for each
-// object with at least three consecutive lines.
+// addRevisions adds the revisions of the lines since the last header line, for each object with at least
+// three consecutive lines.
 func (r *Reader) addRevisions() {
 	lines := r.revisions.lines
 	r.revisions = revisions{lines: lines[:0]}

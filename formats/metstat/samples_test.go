@@ -208,7 +208,7 @@ func TestRealGridStat(t *testing.T) {
 	}
 }
 
-// What is written from a real file is read back as the same records.
+// The records of real files survive writing and reading.
 func TestRealRoundTrip(t *testing.T) {
 	root := filepath.Join(dataDir(t), "met", "stat")
 	lines := 0

@@ -74,7 +74,7 @@ func TestRoundTripOfEveryType(t *testing.T) {
 		if lt.Name == vsdbOnly {
 			continue
 		}
-		t.Run(lt.Name, func(t *testing.T) { again(t, random(lt, 50, 1)) })
+		t.Run(lt.Name, func(t *testing.T) { checkRoundTrip(t, random(lt, 50, 1)) })
 	}
 }
 
@@ -84,7 +84,7 @@ func TestRoundTripOfHardNumbers(t *testing.T) {
 	for i, f := range []float64{math.NaN(), math.Copysign(0, -1), 5e-324, math.MaxFloat64, 1.0 / 3, -1e22} {
 		b.Num[1][i] = f
 	}
-	again(t, b)
+	checkRoundTrip(t, b)
 }
 
 func TestNoAllocations(t *testing.T) {

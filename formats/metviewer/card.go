@@ -7,10 +7,10 @@ import (
 	"github.com/barograph/barograph/internal/lists"
 )
 
-// cards are the plots of a scorecard: one for each row, which names statistic, variable and further
-// fields, combined with all columns that differ in one field only. The models are the series, two
-// dates of plot_fix are a range, and the innermost field of the columns is the independent
-// variable.
+// cards returns the plots of a scorecard: one for each pair of a row and a merged column. A row names
+// statistic, variable and further fields; mergeChain merges the columns that differ in one field only.
+// In each plot the models are the series, two dates of plot_fix are a range, and the innermost field of
+// the columns is the independent variable.
 func cards(n *node) (out []*node) {
 	var columns []*node
 	for _, c := range n.child("columns").all("field") {

@@ -18,7 +18,7 @@ type Connection struct {
 	Database string // of a plot: a list, separated by commas
 	User     string
 	Password Secret
-	Line     int // 0 = there is none
+	Line     int // 0 = the file has no <connection>
 }
 
 // Secret is a text that is never printed; Reveal returns it.

@@ -66,7 +66,7 @@ func (s *plots) inherit(base, n *node) *node {
 // fields merges two containers of fields.
 func fields(base, n *node) *node {
 	out := &node{name: n.name, attrs: n.attrs, text: n.text, line: n.line}
-	added, merged := map[string]*node{}, map[*node]*node{} // merged is n's field with base's values; n may be inherited itself
+	added, merged := map[string]*node{}, map[*node]*node{} // merged: field of n → copy with base's values
 	for _, k := range n.kids {
 		if n.name == "plot_fix" && k.name == "field" && k.child("set") == nil {
 			added[k.attrs["name"]] = k
@@ -83,7 +83,7 @@ func fields(base, n *node) *node {
 			out.kids = append(out.kids, b)
 		case k != nil && b.child("set") == nil && n.child("clear") == nil && n.child("remove") == nil:
 			kids := slices.Concat(b.kids, cmp.Or(merged[k], k).kids)
-			merged[k] = &node{name: k.name, attrs: k.attrs, line: k.line, kids: kids}
+			merged[k] = &node{name: k.name, attrs: k.attrs, line: k.line, kids: kids} // a copy: others may inherit n
 		}
 	}
 	for _, k := range n.kids {

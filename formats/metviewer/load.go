@@ -132,8 +132,8 @@ func (s *LoadSpec) IncludesFile(path string) bool {
 	return !excluded
 }
 
-// boolean reads true or false in any letter case, as METdbLoad does. Where METdbLoad ignores other
-// words, it returns an error.
+// boolean reads true or false in any letter case, as METdbLoad does. Like METdbLoad it ignores other
+// words, but reports a warning. An empty element is an error.
 func (s *LoadSpec) boolean(n *node, flag *bool) error {
 	switch strings.ToLower(n.text) {
 	case "true", "false":

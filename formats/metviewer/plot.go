@@ -48,7 +48,7 @@ type Plot struct {
 	CardSums      bool         // scorecard only: agg_stat, aggregate the sums
 	Alpha         float64      // ci_alpha: 1 - confidence
 	EqLow, EqHigh *float64     `json:",omitempty"` // eqbound_low and eqbound_high, in standard deviations; nil = METviewer's own
-	Styles        []Style      `json:",omitempty"` // of all curves, see Dep and Derived
+	Styles        []Style      `json:",omitempty"` // of all curves in METviewer's order; Dep and Derived have parts of it
 	NoVIF         bool         // variance_inflation_factor false
 	Derived       [2][]Derived // listDiffSeries1 and 2
 
@@ -58,7 +58,7 @@ type Plot struct {
 	YLabel        [2]string
 	Maps          map[string]map[string]string `json:",omitempty"` // val_map: texts that replace a field's values in titles
 
-	Unsupported []Remark // requests that are not drawn or not computed in this way
+	Unsupported []Remark // requests that Barograph ignores, or handles in another way than METviewer
 }
 
 // Dep is a variable and its statistics, on one of the two axes.
@@ -69,7 +69,7 @@ type Dep struct {
 	Fix   []Field `json:",omitempty"` // conditions of this variable only, as METviewer wrote them in 2010
 	Line  int
 
-	Styles []Style `json:",omitempty"` // of each of Stats, the styles of all curves
+	Styles []Style `json:",omitempty"` // one for each curve: those of the first of Stats, then those of the second …
 }
 
 // Derived is a curve computed from two others. Each is named by the values of its series' fields,
@@ -334,8 +334,8 @@ func (s *plots) fix(n *node) error {
 
 // sets adds the sets of an element of a fixed field.
 func (s *plots) sets(x *Fix, k *node) error {
-	if at := s.lists[refersTo(k)]; k.name == "date_range_list" && len(k.kids) == 0 && at != nil {
-		k = at
+	if def := s.lists[refersTo(k)]; k.name == "date_range_list" && len(k.kids) == 0 && def != nil {
+		k = def
 	}
 	if k.name == "date_range_list" {
 		return s.ranges(x, k)

@@ -21,8 +21,9 @@ var drawnTemplates = map[string]string{ //nolint:gochecknoglobals // a constant 
 	"scorecard": "",
 }
 
-// elementsOfPlots are the known elements. Those that only change the appearance of METviewer's picture have METviewer's
-// default, "*" = none; Barograph has its own layout. The other ones are read by other functions of this package.
+// elementsOfPlots lists the known elements. For an element that only changes the appearance of
+// METviewer's picture, = and METviewer's default follow ("*" = it has none): Barograph has its own layout,
+// and remarks reports other values. Other functions of this package read the other elements.
 //
 //go:embed plot_elements.txt
 var elementsOfPlots string

@@ -12,9 +12,9 @@ import (
 func (s *plots) values(n *node) (Values, error) {
 	var v Values
 	for _, k := range n.kids {
-		at := k
+		def := k
 		if strings.HasPrefix(k.name, "date_") && len(k.kids) == 0 {
-			if at = s.lists[refersTo(k)]; at == nil || at.name != k.name {
+			if def = s.lists[refersTo(k)]; def == nil || def.name != k.name {
 				return v, s.errorAt(k.line, k.name+" "+strconv.Quote(refersTo(k)), "is missing", "write it before the plot")
 			}
 		}
@@ -29,24 +29,24 @@ func (s *plots) values(n *node) (Values, error) {
 			}
 			v.List = append(v.List, text)
 		case "date_list":
-			at, isStored := s.dateList(at)
+			list, isStored := s.dateList(def)
 			if isStored {
-				if v.First, v.Last = s.date(at.child("start")), s.date(at.child("end")); v.First == "" || v.Last == "" {
-					return v, s.errorAt(at.line, "date_list", "lacks a date for start or end", "write both as 2019-01-01 00:00:00")
+				if v.First, v.Last = s.date(list.child("start")), s.date(list.child("end")); v.First == "" || v.Last == "" {
+					return v, s.errorAt(list.line, "date_list", "lacks a date for start or end", "write both as 2019-01-01 00:00:00")
 				}
 				continue
 			}
-			ds, err := dates(s.spec.File, at, s.today, false)
+			ds, err := dates(s.spec.File, list, s.today, false)
 			if err != nil {
 				return v, err
 			}
 			v.List = append(v.List, ds...)
 		case "date_range":
-			if v.First, v.Last = s.date(at.child("start")), s.date(at.child("end")); v.First == "" || v.Last == "" {
-				return v, s.errorAt(at.line, "date_range", "lacks a date for start or end", "write both as 2019-01-01 00:00:00")
+			if v.First, v.Last = s.date(def.child("start")), s.date(def.child("end")); v.First == "" || v.Last == "" {
+				return v, s.errorAt(def.line, "date_range", "lacks a date for start or end", "write both as 2019-01-01 00:00:00")
 			}
 		case "date_range_list":
-			setting, problem := k.name+" "+strconv.Quote(at.attrs["name"]), "requests one plot of each of its ranges, which is not supported"
+			setting, problem := k.name+" "+strconv.Quote(def.attrs["name"]), "requests one plot of each of its ranges, which is not supported"
 			return v, s.errorAt(k.line, setting, problem, "write a plot for each range, with a date_range")
 		default:
 			return v, s.errorAt(k.line, n.name+"/"+k.name, "is not supported", "use val, date_list or date_range")
@@ -58,8 +58,9 @@ func (s *plots) values(n *node) (Values, error) {
 	return v, nil
 }
 
-// dateList is a list of dates or, in the form of 2010 which has a field and no step, the dates in
-// the database, optionally at one hour of each day.
+// dateList returns a list of dates with a step. In the form of 2010 a list has a field and no step:
+// isStored reports that it means all its dates in the database. If it also has an hour, dateList returns
+// the list of that hour of each day.
 func (s *plots) dateList(n *node) (list *node, isStored bool) {
 	hour := n.child("hour")
 	if n.child("inc") != nil || n.child("field") == nil && hour == nil {

@@ -89,7 +89,7 @@ func parseShort(tok []byte) (float64, bool) {
 type decimal struct {
 	mantissa uint64
 	exp      int
-	digits   int // significant digits, without leading zeros
+	digits   int // of the mantissa; if there are more than maxDigits, without leading zeros
 	negative bool
 }
 

@@ -15,13 +15,13 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// isBlank is the rule of the documentation, written once more.
+// isBlank reports whether c separates fields. It repeats the rule of the package comment.
 func isBlank(c rune) bool { return c == ' ' || c == '\t' || c == '\r' }
 
 var runTogether = regexp.MustCompile(`([0-9.])-([0-9.])`)
 
-// slowNumbers reads the numbers of a line with an '=' the plain way: cut at
-// '=', part what runs together, split, strconv.
+// slowNumbers reads the numbers of a line with an '=' in the simplest way: it cuts the line at '=', separates
+// the numbers that run together, splits at blanks and calls strconv.
 func slowNumbers(t *testing.T, line string) []float64 {
 	t.Helper()
 	_, right, _ := strings.Cut(line, "=")

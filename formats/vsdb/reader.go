@@ -25,9 +25,10 @@ const (
 
 	// maxSeries is the size at which the tables of headers are emptied. This bounds the memory for
 	// a file in which every line has another header. A real day of all models has about 3,000
-	// headers. A header without lead and valid time has about 40 bytes; the nine fields of the
-	// specification would take 224.
+	// headers.
 	maxSeries = 1 << 14
+	// maxHeader bounds a header text without lead and valid time, in bytes. Real ones have about 40; the
+	// nine fields of the specification would take 224.
 	maxHeader = 512
 
 	// Next returns rejects at this number of lines or bytes of text.

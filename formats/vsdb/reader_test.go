@@ -100,7 +100,7 @@ func TestMETdbLoadF3EmptyLevel(t *testing.T) {
 	}
 }
 
-// A splitter at blanks makes the level "SFC="; METexpress asks for it to this day.
+// A loader that splits a line only at blanks stores the level "SFC="; METexpress still queries that level.
 func TestF4GluedEquals(t *testing.T) {
 	for _, eq := range []string{"SFC=    ", "SFC=", "SFC =", "SFC   =   ", "SFC ", "SFC\t=\t"} {
 		b := one(t, "V01 GFS 45 2014080221 STAGE2 G218/NWC SL1L2 APCP/03 "+eq+"2556 0.2401E-01 0.6913E-01 0.0000E+00 0.4112E-01 0.1017E+00\n", Options{})
@@ -156,7 +156,7 @@ func TestRunTogetherNumbers(t *testing.T) {
 	}
 }
 
-// A line type has its count of numbers; fewer are a line that was cut.
+// Each line type has a fixed count of numbers; a line with fewer numbers is truncated.
 func TestCountOfNumbers(t *testing.T) {
 	for typ, counts := range map[string][]int{
 		"SL1L2": {6, 7}, "SAL1L2": {6, 7}, "VL1L2": {8, 10}, "VAL1L2": {8}, "GRAD": {10}, "FHO>.5": {4}, "FSS>.5": {4},
@@ -365,7 +365,7 @@ func TestReadFailure(t *testing.T) {
 	for _, text := range []string{"", "V01 GFS", string(generated(5, 1)), strings.Repeat("x", MaxLine+5)} {
 		r := NewReader(io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)), "t.vsdb", Options{})
 		var b record.Batch
-		for range 2 { // and it stays
+		for range 2 { // the second call returns the error again
 			err := r.Next(&b)
 			var f *fault.Error
 			if !errors.Is(err, broken) || !errors.As(err, &f) || f.File != "t.vsdb" {

@@ -23,8 +23,8 @@ type layout struct {
 	most     int       // numbers of a line; 0 = it depends on the model's "/n" (see size)
 	emptyRow []float64 // the row without numbers: NaN, and the constants that METviewer's loader sets
 
-	derive func(nums, row []float64) string                  // FHO, FSS; returns the reason for a rejection or ""
-	size   func(n int) int                                   // HIST, RELI, RELP: numbers of a line for a model "/n"
+	derive func(nums, row []float64) string                  // FHO, FSS: computes row; the reason for a rejection or ""
+	size   func(n int) int                                   // HIST, RELI, RELP: count of numbers for a model "M/n"
 	repeat func(n int, nums, row, group []float64) []float64 // appends the repeating columns to group
 	count  int                                               // slot of the number of repetitions, if repeat is set
 

@@ -87,7 +87,7 @@ func TestAppendLine(t *testing.T) {
 	}
 }
 
-// What is written is the correctly rounded nine-digit decimal.
+// appendE writes the correctly rounded decimal of nine digits.
 func TestAppendEEqualsStrconv(t *testing.T) {
 	check := func(x float64) {
 		t.Helper()

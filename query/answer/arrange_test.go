@@ -8,7 +8,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// shuffled makes n records whose headers and times repeat, with key columns
+// shuffled makes n records whose headers and times repeat, with identity columns
 // that decide ties, and windows that make the order long.
 func shuffled(n int, rng *rand.Rand) *record.Batch {
 	lt, _ := record.TypeByName("MPR")

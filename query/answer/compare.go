@@ -426,9 +426,9 @@ func (t *Tally) Add(o Tally) {
 }
 
 // CompareAll proves a set of answers that were compared one by one: all of them must be correct,
-// and at least one must have been checked. The error is a *Diff if an answer is wrong: workError, the error that ended
-// the work, if that is one, else it has the number of wrong answers. If no answer is wrong, the error is workError, or
-// it counts the failures.
+// and at least one must have been checked. workError is the error that ended the work, if any. If an answer
+// is wrong, the error is a *Diff: workError if that is one, else a Diff with the number of wrong answers. If
+// no answer is wrong, the error is workError, or it counts the failures.
 func CompareAll(t Tally, workError error) (Proof, error) {
 	counts := fmt.Sprintf("%d answers are wrong, %d records are missing, %d operations failed, %d succeeded",
 		t.Wrong, t.Missing, t.Failed, t.Succeeded)

@@ -19,7 +19,7 @@ func loose(rows ...[]any) *answer.Loose {
 	return &l
 }
 
-// only is what is expected of rows in an order; limit -1 = none.
+// only returns the expectation of rows in an order; limit -1 = none.
 func only(l *answer.Loose, width int, by []int, offset, limit int) *answer.Expected {
 	return answer.Expect(l, answer.Shape{Width: width, By: by, Offset: offset, Limit: limit})
 }
@@ -131,8 +131,8 @@ func TestLooseOrder(t *testing.T) {
 	}
 }
 
-// TestLooseSums: floating-point numbers that differ in their last bits do not
-// bring rows out of their places; a sum that cancels is as near as what was summed.
+// TestLooseSums: floating-point numbers that differ in their last bits do not change the places of rows. The
+// tolerance of a sum whose terms cancel is relative to its terms.
 func TestLooseSums(t *testing.T) {
 	a := loose([]any{math.Nextafter(0.3, 1), "x"}, []any{0.3, "y"}, []any{nil, "z"})
 	b := loose([]any{nil, "z"}, []any{math.Nextafter(0.3, 1), "y"}, []any{0.3, "x"})
@@ -150,8 +150,8 @@ func TestLooseSums(t *testing.T) {
 	}
 }
 
-// TestAllowed: an answer that the question allows is undetermined; what all that it
-// allows have in common is compared.
+// TestAllowed: the proof of a result that is one of several allowed answers is Undetermined. A result that is none
+// of those that were found is compared with what they have in common.
 func TestAllowed(t *testing.T) {
 	up, down := loose([]any{"a", int64(1)}, []any{"b", int64(2)}, []any{"c", int64(3)}), loose([]any{"a", int64(2)}, []any{"b", int64(1)}, []any{"c", int64(3)})
 	for _, c := range []struct {

@@ -221,7 +221,7 @@ func TestDiffAsText(t *testing.T) {
 	}
 }
 
-// TestCompareRecords: the digest and the number count.
+// TestCompareRecords: both the digest and the number of records must be equal.
 func TestCompareRecords(t *testing.T) {
 	one := record.Digest{Hi: 1, Lo: 2, Records: 3}
 	if p, err := CompareRecords(one, one); err != nil || p.Rows() != 3 || p.Digest() != (Digest{Hi: 1, Lo: 2}) || p.Degree() != DigestOnly {
@@ -404,7 +404,7 @@ func TestBordersOfLooseAnswers(t *testing.T) {
 			t.Errorf("offset %d and limit %d cut through %d rows, distinguished by column %d; want %d", x[0], x[1], n, column, x[2])
 		}
 	}
-	// Numbers of two kinds are no matter of types, a text is.
+	// The error advises a cast between a text and a number, but not between two kinds of numbers.
 	for _, x := range []struct {
 		want, got any
 		typed     bool

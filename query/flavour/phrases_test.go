@@ -220,8 +220,8 @@ func TestLeads(t *testing.T) {
 	}
 }
 
-// TestLeadsOfHours: METviewer's table has whole hours for records of VSDB. A lead of 90 minutes is none of them, and not
-// the lead of 1 hour.
+// TestLeadsOfHours: METviewer's table has whole hours for records of VSDB. A question about a lead of 90
+// minutes matches none of them, and not the lead of 1 hour.
 func TestLeadsOfHours(t *testing.T) {
 	q := ask(t, func(q *question.Question) { q.Lead = []int32{5400, 7200} })
 	half := ask(t, func(q *question.Question) { q.Lead = []int32{5400} })

@@ -23,7 +23,7 @@ type Query struct {
 // LeadCoding is the coding of the column fcst_lead in a result.
 type LeadCoding uint8
 
-// The codings. The two others are METviewer's, for records of VSDB and of MET.
+// The codings. Hours and HMS are METviewer's, for records of VSDB and of MET.
 const (
 	Seconds LeadCoding = iota
 	Hours              // 24

@@ -72,8 +72,8 @@ func scorecardTitle(models []string, baseline string) string {
 	return "Scorecard of " + strings.Join(candidates, ", ") + " against " + baseline
 }
 
-// hasOwnLabels reports whether the axes of the picture are labeled otherwise than by a statistic and the independent
-// variable. A change from or to such a picture makes the labels wrong that a user wrote.
+// hasOwnLabels reports whether the axes of the picture have other labels than a statistic and the independent
+// variable. If the picture changes from or to such a one, the labels that a user wrote are wrong.
 func (q *Question) hasOwnLabels() bool {
 	return q.Drawing.ShowsLineType() || q.pictureName() == "revision"
 }

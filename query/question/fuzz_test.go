@@ -64,7 +64,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// same writes a question and reads it again.
+// same checks that a question, written and read again, is the same.
 func same(t *testing.T, q *Question) {
 	t.Helper()
 	text, err := YAML(q)

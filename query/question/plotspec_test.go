@@ -40,7 +40,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestFixedValues: each val, date and range is a plot, a set is one.
+// TestFixedValues: each val, date and range of a fixed field makes a plot of its own. A set makes one plot.
 func TestFixedValues(t *testing.T) {
 	lists := `<date_list name="d"><start>2019-01-01</start><end>2019-01-03</end><inc>86400</inc><format>yyyy-MM-dd</format></date_list>
 		<date_range_list name="r"><date_range><start>2019-01-01 00:00:00</start><end>2019-01-02 00:00:00</end></date_range>

@@ -75,9 +75,9 @@ func statNames(types []string) (names []string) {
 	return names
 }
 
-// lineTypeOf finds the line type from which METviewer takes a statistic. With agg_stat or calc_stat, these are the
-// partial sums that the plot names. Otherwise it is the line type with a column for the statistic, and fromColumns is
-// true.
+// lineTypeOf finds the line type from which METviewer takes a statistic. With agg_stat or calc_stat, it is the first of
+// the partial sums that the plot names from which the statistic can be computed. Otherwise it is the line type with a
+// column for the statistic, and fromColumns is true.
 func lineTypeOf(p *metviewer.Plot, name string) (t *record.LineType, fromColumns bool, err error) {
 	sums := slices.Concat(p.Agg, p.Calc)
 	switch {

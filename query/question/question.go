@@ -53,7 +53,7 @@ func (q *Question) InSubset(subset string) *Question {
 }
 
 // TieBreakers lists the columns that complete Order to a total order: every header field and time
-// that Order does not contain and that the question does not fix to one value, then the key columns
+// that Order does not contain and that the question does not fix to one value, then the identity columns
 // of the line type.
 func (q *Question) TieBreakers() []Column {
 	var tie []Column

@@ -60,7 +60,7 @@ func TestParseErrorsNameFieldAndCure(t *testing.T) {
 	}
 }
 
-// A text without a line type says that it is missing, also an empty one.
+// The error of a text without a line type names line_type, also if the text is empty.
 func TestMissingLineType(t *testing.T) {
 	for _, text := range []string{"", "\n", "# nothing\n", "---\n", "name: x\n", "columns: [fbar]\n", "line_type: ''\nstat: RMSE\n"} {
 		if _, err := Parse("q.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "line_type is missing; name one of") || !strings.HasPrefix(err.Error(), "q.yaml: question") {
