@@ -382,7 +382,7 @@ func (e *ConflictError) Error() string {
 // Resolve corrects the result for row j of b, a record of file that has the identity of row i of stored, a record of
 // the archive. Loaders first count every record as New; then they call Resolve for each that has an existing one.
 //
-// Row j replaces row i: Resolve counts it as Replaced in place of New, and adds both to Existing if their values differ.
+// Row j replaces row i: Resolve counts it as Replaced, not as New, and adds both to Existing if their values differ.
 // If b has KeepConflicts set, nothing is replaced: both stay, and Resolve only adds them to Existing, duplicates too.
 func (s *CommitResult) Resolve(file string, stored *record.Batch, i int, b *record.Batch, j int) {
 	same := b.EqualValues(j, stored, i)
@@ -461,15 +461,15 @@ func (s *CommitResult) ResolveSome(stored *record.Batch, index *RecordIndex) (ro
 func (s *CommitResult) Resolver(batches []*record.Batch) func(stored iter.Seq2[*record.Batch, error]) error {
 	var index *RecordIndex // built for the first existing record
 	return func(stored iter.Seq2[*record.Batch, error]) error {
-		for existing, err := range stored {
+		for b, err := range stored {
 			if err != nil {
 				return err
 			}
 			if index == nil {
 				index = NewRecordIndex(batches)
 			}
-			if len(s.ResolveSome(existing, index)) < existing.Len() {
-				return fmt.Errorf("internal error: the engine returned a %s record whose identity is not in the commit", existing.Type.Name)
+			if len(s.ResolveSome(b, index)) < b.Len() {
+				return fmt.Errorf("internal error: the engine returned a %s record whose identity is not in the commit", b.Type.Name)
 			}
 		}
 		return nil
