@@ -238,8 +238,8 @@ type Store struct {
 	// Rows counts the rows of all tables of values.
 	Rows func(ctx context.Context) (int64, error)
 
-	// Delete removes the values observed before a time, in designs of arrays only complete
-	// days, and returns the number of removed rows.
+	// Delete removes the values observed before a time, and returns the number of removed rows. In
+	// designs of arrays it removes the complete days before that time, with their value at 24:00.
 	Delete func(ctx context.Context, before int64) (rows int64, err error)
 
 	// Size returns the size of the tables of values.
