@@ -145,8 +145,8 @@ func (p addition) order() string {
 	return p.table
 }
 
-// deleteAdded returns the statement that deletes the rows that a commit has added to a table. It keeps rows that another
-// program has added since, or refers to.
+// deleteAdded returns the statement that deletes the rows that a commit has added to a table. It keeps rows that
+// another program has added since, or refers to.
 func (a *openArchive) deleteAdded(subset string, p addition) string {
 	table := a.table(subset, p.table)
 	since := fmt.Sprintf(" WHERE %s >= %d", p.column, p.first)
