@@ -29,8 +29,8 @@ var (
 	ErrReadOnly          = errors.New("archive is read-only")
 )
 
-// ErrLocked is wrapped by the error of an archive that another process has open
-// or is loading. Waiting may help. ErrLocked is also an ErrUnreachable.
+// ErrLocked is wrapped by the error of an archive that another process has open or is loading. Waiting may help.
+// ErrLocked is also an ErrUnreachable, and has its text: fault.Error does not print the text of a class.
 var ErrLocked error = locked{}
 
 type locked struct{}
@@ -76,8 +76,8 @@ func (u unreachable) Error() string {
 
 func (u unreachable) Unwrap() []error { return []error{ErrUnreachable, u.error} }
 
-// oneLine joins a driver's error of several lines, for example one for each address that
-// the driver tried, into one line.
+// oneLine joins the lines of a driver's error into one, for example a line for each address that
+// the driver tried. It omits a line whose text is already in the result.
 type oneLine struct{ error }
 
 func (e oneLine) Error() (out string) {
@@ -101,13 +101,13 @@ func (e oneLine) Unwrap() error { return e.error }
 // error also wraps ErrUnreachable. broken lists further errors by which the caller's driver
 // reports a broken connection. If the disk of a SQL server is full, the error has a cure.
 func CallError(ctx context.Context, err error, broken ...error) error {
-	end, ok := ctx.Deadline()
+	deadline, ok := ctx.Deadline()
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case ok && time.Until(end) < time.Millisecond:
+	case ok && time.Until(deadline) < time.Millisecond:
 		return context.DeadlineExceeded
 	case isConnectionLost(err, broken):
 		return fmt.Errorf("%w: %w", ErrUnreachable, err)
@@ -142,14 +142,14 @@ type Driver struct {
 	Place    Place
 	Server   *launch.Server // how the lab starts one; nil = embedded
 	Library  *Library       // what an embedded engine needs besides this program; nil = nothing
-	Untested string         // which of its code no test has run against a server, and why; "" = none
+	Untested string         // the part of its code that no test has run against a server, and why; "" = none
 
 	// Recognizes reports whether an embedded engine wrote a file or folder. head contains the
 	// first 16 bytes of a file and is empty for a folder. nil = the engine writes no files.
 	Recognizes func(path string, head []byte) bool
 
 	// Open connects. It creates a missing folder or file unless Options.ReadOnly is set.
-	// Errors wrap ErrUnreachable if the cure is to start or name another server or path.
+	// Errors wrap ErrUnreachable if the cure is to start the server, or to name another server or path.
 	Open func(ctx context.Context, u *url.URL, o Options) (*Engine, error)
 }
 
@@ -174,7 +174,7 @@ const (
 // Param is an option in the query string of an engine's URL.
 type Param struct {
 	Name, Default, Help string
-	Secret              bool
+	Secret              bool // its value is a secret, such as a password
 }
 
 // Options for Open; the zero value is the default.
@@ -242,9 +242,9 @@ type About struct {
 	Unranked string `json:"unranked,omitempty"` // why reports show its times but do not rank them; "" = they are ranked
 }
 
-// PromisesWithoutFailures lists the guarantees while nothing fails. An engine that lists no Promises (its writes may
-// not survive a crash) and has no stale reads gives all of them, as kv.Conn demands. Every other engine gives those in
-// Promises, and always NoLostWrites and NoRevivedRecords, because without a failure nothing is lost.
+// PromisesWithoutFailures lists the guarantees that the server gives while nothing fails:
+//   - all of them, as kv.Conn demands, if it has no stale reads and lists no Promises (a crash may lose its writes);
+//   - otherwise those in Promises, and always NoLostWrites and NoRevivedRecords: without a failure nothing is lost.
 func (a *About) PromisesWithoutFailures() []Promise {
 	all := len(a.Promises) == 0 && !a.StaleReads
 	return lists.Filter(Promises(), func(p Promise) bool {

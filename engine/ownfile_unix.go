@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// ownFile returns an error unless the file exists and belongs to this process's user.
+// ownFile returns an error unless the file is a regular file of this process's user. The folder of labs is in /var/tmp,
+// where another user can make a folder of that name first: its URL would direct this user's data to that user's server.
 func ownFile(name string) error {
 	info, err := os.Lstat(name)
 	if err != nil {

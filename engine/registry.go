@@ -206,7 +206,7 @@ func (d *Driver) Missing(all bool) *fault.Skip {
 	return &fault.Skip{Engine: d.Scheme, Reason: "its " + needs + " " + problem, Cure: "barograph lab install " + d.Scheme}
 }
 
-// Require returns an error if the user named an engine that is not installed.
+// Require is Missing for an engine that the user named: it returns an error, because a study must not skip that engine.
 func (d *Driver) Require(all bool) error {
 	if missing := d.Missing(all); missing != nil {
 		return UnreachableError("engine "+d.Scheme, errors.New(missing.Reason), "install it: "+missing.Cure)
@@ -231,7 +231,7 @@ func (r Registry) SplitInstalled(schemes []string) (installed []string, skipped 
 
 // CheckReachable checks each engine once, before the caller reads any file. It opens each server
 // and looks for the library of each embedded engine. It ignores a URL that it cannot parse: the
-// command reports the error when it opens the URL.
+// command reports the error when it opens the URL. CheckReachable sorts urls.
 func (r Registry) CheckReachable(ctx context.Context, o Options, urls ...string) error {
 	slices.Sort(urls)
 	for _, raw := range slices.Compact(urls) {
@@ -258,8 +258,8 @@ func (r Registry) CheckReachable(ctx context.Context, o Options, urls ...string)
 	return nil
 }
 
-// SplitName splits NAME=URL. Users name servers when they give two of one kind. The name of an existing file or folder
-// may contain =, and is a URL without a name.
+// SplitName splits NAME=URL. Users name servers when they give two of one kind. The path of an existing file or folder
+// is a URL without a name, even if it contains =.
 func SplitName(arg string) (name, url string) {
 	before, after, ok := strings.Cut(arg, "=")
 	if _, err := os.Stat(arg); err == nil || !ok || strings.ContainsAny(before, ":/?") {

@@ -14,8 +14,8 @@ import (
 	"github.com/barograph/barograph/engine/enginetest"
 )
 
-// TestTLS meets a server that wants a client's certificate: another CA, another
-// name, an expired certificate and a missing one are reported as what they are.
+// TestTLS connects to a server that requires a certificate of the client. The error names the cause: another CA,
+// another name, an expired certificate or a missing one.
 func TestTLS(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -97,7 +97,7 @@ func greet(ctx context.Context, at string) error {
 }
 
 // TestPassword: a server's password comes from a file or the environment, and
-// drivers see it as if it stood in the URL.
+// drivers see it as if it were in the URL.
 func TestPassword(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, text string, mode os.FileMode) string {

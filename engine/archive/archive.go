@@ -379,11 +379,11 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("the commit stored nothing: the archive has %d protected records with the same identity", len(e.Records))
 }
 
-// Resolve counts row j of b, a record of file, as replaced: row i of stored has the same
-// identity. A loader counts all records as new and calls Resolve for each that exists.
+// Resolve corrects the result for row j of b, a record of file that has the identity of row i of stored, a record of
+// the archive. Loaders first count every record as New; then they call Resolve for each that has an existing one.
 //
-// If b has KeepConflicts set, nothing is replaced: the existing record stays, and Resolve adds it
-// to Existing, also if it is a duplicate.
+// Row j replaces row i: Resolve counts it as Replaced, not as New, and adds both to Existing if their values differ.
+// If b has KeepConflicts set, nothing is replaced: both stay, and Resolve only adds them to Existing, duplicates too.
 func (s *CommitResult) Resolve(file string, stored *record.Batch, i int, b *record.Batch, j int) {
 	same := b.EqualValues(j, stored, i)
 	if !b.KeepConflicts {
@@ -427,25 +427,25 @@ type Position struct {
 
 // NewRecordIndex indexes the records of batches by identity.
 func NewRecordIndex(batches []*record.Batch) *RecordIndex {
-	in := &RecordIndex{}
+	index := &RecordIndex{}
 	var h record.Hasher
 	for _, b := range batches {
 		h.SetBatch(b)
 		for i := range b.Len() {
-			in.Put(h.Key(i), Position{b, i})
+			index.Put(h.Key(i), Position{b, i})
 		}
 	}
-	return in
+	return index
 }
 
 // ResolveSome calls Resolve for the records of stored that the index has, and returns
 // their rows.
-func (s *CommitResult) ResolveSome(stored *record.Batch, in *RecordIndex) (rows []int) {
+func (s *CommitResult) ResolveSome(stored *record.Batch, index *RecordIndex) (rows []int) {
 	var h record.Hasher
 	h.SetBatch(stored)
 	for i := range stored.Len() {
 		found := false
-		for p := range in.All(h.Key(i)) {
+		for p := range index.All(h.Key(i)) {
 			s.Resolve(p.Batch.File, stored, i, p.Batch, p.I)
 			found = true
 		}
@@ -459,17 +459,17 @@ func (s *CommitResult) ResolveSome(stored *record.Batch, in *RecordIndex) (rows 
 // Resolver returns a function that calls Resolve for every record of a dump. A record without an
 // incoming one in batches is an error.
 func (s *CommitResult) Resolver(batches []*record.Batch) func(stored iter.Seq2[*record.Batch, error]) error {
-	var in *RecordIndex // built for the first existing record
+	var index *RecordIndex // built for the first existing record
 	return func(stored iter.Seq2[*record.Batch, error]) error {
-		for have, err := range stored {
+		for b, err := range stored {
 			if err != nil {
 				return err
 			}
-			if in == nil {
-				in = NewRecordIndex(batches)
+			if index == nil {
+				index = NewRecordIndex(batches)
 			}
-			if len(s.ResolveSome(have, in)) < have.Len() {
-				return fmt.Errorf("internal error: the engine returned a %s record whose identity is not in the commit", have.Type.Name)
+			if len(s.ResolveSome(b, index)) < b.Len() {
+				return fmt.Errorf("internal error: the engine returned a %s record whose identity is not in the commit", b.Type.Name)
 			}
 		}
 		return nil
@@ -490,6 +490,7 @@ func (c *Commit) Check(s *CommitResult, stored *design.Catalog) error {
 	if c.ReplacedCatalog == nil && stored.KeepsConflicts && c.Catalog != nil && len(c.Catalog.Groups) > 0 && !c.Catalog.KeepsConflicts {
 		return ErrChanged
 	}
+	// A duplicate is in Existing only if its batch has KeepConflicts set; see Resolve.
 	refused := slices.DeleteFunc(slices.Clone(s.Existing), func(o ExistingRecord) bool {
 		return !o.IsDuplicate() && (c.IsProtected == nil || !c.IsProtected(o))
 	})

@@ -4,10 +4,9 @@
 // also be a Checker, MarkFinder, Adopter, Labeler, Salvager, RowReader or Singular; a Loader may
 // also be a Trimmer.
 //
-// How records are stored is archive/design, and the text of a question is query/flavour.
-// Engines share engine/sqlengine and engine/docengine; the tests of this contract are in
-// engine/enginetest. To offer archives, an engine puts a Database into the
-// engine.Engine.Abilities of the database that it opens.
+// The package archive/design defines how records are stored, and query/flavour writes the text of a question.
+// Engines share engine/sqlengine and engine/docengine; the tests of this contract are in engine/enginetest. To offer
+// archives, an engine puts a Database into the engine.Engine.Abilities of the database that it opens.
 //
-// It may import engine and the packages below it. Its tests need no server.
+// This package may import engine and the packages below it. Its tests need no server.
 package archive

@@ -37,7 +37,8 @@ func ReadLoading(file string) *design.Loading {
 
 // InFlight reports whether a load may still be in flight: always for a load of another host,
 // and for a load of this host if its process still exists. A process that started after the
-// load is another one to which the system gave the same process id.
+// load is another one to which the system gave the same process id. It counts as the load's up to 2 s
+// after the load's start, because the system reports the start of a process only to about a second.
 func InFlight(l *design.Loading) bool {
 	if host, _ := os.Hostname(); host != l.Host {
 		return true

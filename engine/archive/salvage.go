@@ -38,7 +38,8 @@ func SplitRows(lineType string, last, rowsPerRange, minRows int64) (out []RowRan
 	return out
 }
 
-// SalvageRanges reads ranges of rows. It halves an unreadable range until it has MinRows rows.
+// SalvageRanges reads ranges of rows. It halves an unreadable range until the range has MinRows rows, which are lost.
+// It keeps the batches of a range until it has read them all: of an unreadable range it reads the halves again.
 func SalvageRanges(ctx context.Context, ranges []RowRange, dump func(RowRange) iter.Seq2[*record.Batch, error], lost func(Loss)) iter.Seq2[*record.Batch, error] {
 	return func(yield func(*record.Batch, error) bool) {
 		var gap RowRange // adjacent unreadable ranges are one Loss

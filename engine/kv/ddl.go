@@ -33,9 +33,9 @@ func (d *DDL) Fault(line int, problem, cure string, err error) *fault.Error {
 }
 
 // Mark identifies the script in the comment of the table that it created.
-func (d *DDL) Mark() string { return markOf + d.Digest() }
+func (d *DDL) Mark() string { return markPrefix + d.Digest() }
 
-const markOf = "barograph ddl sha256 "
+const markPrefix = "barograph ddl sha256 "
 
 // Marked is a table's comment followed by the mark.
 func (d *DDL) Marked(comment string) string { return strings.TrimSpace(comment + " " + d.Mark()) }
@@ -62,7 +62,7 @@ func (t *Table) CheckDDL(d engine.Driver) error {
 	return nil
 }
 
-// checkSpace checks the name of the schema of a table.
+// checkSpace checks the name of the schema of a table. The name may begin with a digit.
 func (t *Table) checkSpace() error {
 	if t.Space == "" || plain("_"+t.Space) {
 		return nil

@@ -6,8 +6,8 @@
 // Engines share its packed form of a row, its locks by key (Stripes), its pause before
 // another attempt (BackOff), and its cheap exchange of a request for a reply over a
 // connection (Socket, Watch). SQL engines share engine/sqlengine; the tests of this contract
-// are in engine/enginetest. An engine opens its database with a Database among
-// engine.Engine.Abilities.
+// are in engine/enginetest. To offer tables, an engine puts a Database into the
+// engine.Engine.Abilities of the database that it opens.
 //
-// It may import engine. Its tests need no server.
+// This package may import engine. Its tests need no server.
 package kv

@@ -85,8 +85,8 @@ type Table struct {
 	Fields []string // names, in the order of a Row's field indexes
 	Layout Layout   // "" = the first of Offer.Layouts
 	Make   bool     // create the table if it does not exist
-	DDL    *DDL     // makes it, in place of the engine's own statements; nil = those do
-	Space  string   // a schema that only this table is in; "" = the usual place
+	DDL    *DDL     // the user's script that creates the table; nil = the engine's own statements create it
+	Space  string   // a schema that contains only this table; "" = the usual place
 }
 
 // Check returns an error for names that are not valid in every engine. Valid names have
@@ -223,7 +223,7 @@ func NewRecords(readOnly bool, connect func() *Conn, count func(ctx context.Cont
 //
 // Every write is durable when its call returns, as far as the engine's settings promise
 // that, and every later read of any Conn sees it. After an error that is not a sentinel
-// the write may have happened or not. Insert, Update and Read are never nil; Scan is nil
+// the write may have happened or not. Read, Insert, Update and Delete are never nil; Scan is nil
 // for the layouts of Offer.NoScan.
 type Conn struct {
 	// Read appends the chosen fields of a record, in the order of f, to a reset
@@ -287,11 +287,11 @@ const tryFor = 10 * time.Second
 
 // Reopen returns a working connection after a call of c failed. If only the call failed,
 // that is c itself. Otherwise Reopen closes c and opens another connection. A connection
-// works if it can read key, whether or not a record has it. That test is the same for
-// engines whose drivers manage connections. Reopen calls pause, which waits, before each
-// attempt. If pause returns false, Reopen returns c and the last error.
+// works if it can read key, whether or not a record has it. Reopen tests this by a read, because
+// engines whose drivers manage connections have no other common test. Reopen calls pause, which
+// waits, before each attempt. If pause returns false, Reopen returns c and the last error.
 func (r *Records) Reopen(ctx context.Context, c *Conn, key []byte, pause func() bool) (*Conn, error) {
-	err := c.answers(ctx, key)
+	err := c.testRead(ctx, key)
 	for err != nil {
 		if !pause() {
 			return c, err
@@ -305,7 +305,7 @@ func (r *Records) Reopen(ctx context.Context, c *Conn, key []byte, pause func() 
 	return c, nil
 }
 
-func (c *Conn) answers(ctx context.Context, key []byte) error {
+func (c *Conn) testRead(ctx context.Context, key []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, tryFor)
 	defer cancel()
 	var row Row
@@ -323,7 +323,7 @@ func (r *Records) reconnect(ctx context.Context, key []byte) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.answers(ctx, key); err != nil {
+	if err := c.testRead(ctx, key); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil

@@ -11,8 +11,8 @@ import (
 // One goroutine uses a Socket. Deadlines of the connection apply.
 type Socket struct {
 	conn net.Conn
-	raw  syscall.RawConn // nil = the connection's own Write and Read are used
-	step func(fd uintptr) (done bool)
+	raw  syscall.RawConn              // nil = the connection's own Write and Read are used
+	step func(fd uintptr) (done bool) // advance, stored once: a method value allocates memory
 
 	request  []byte // the bytes that are not sent yet
 	reply    []byte // receives the reply

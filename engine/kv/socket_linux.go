@@ -11,9 +11,10 @@ import (
 // canAdvance reports whether advance works on this system.
 const canAdvance = true
 
-// advance sends the request and reads the reply. It returns false if the caller must wait until bytes arrive. It reads
-// before the first wait, although the reply has rarely arrived by then: nothing else shows that the server has closed
-// its side before the request was sent.
+// advance sends the request and reads the reply. It returns false if the caller must wait until bytes arrive. It
+// returns true without bytes and without an error if the system accepts only a part of the request: then Exchange
+// sends the rest. It reads before the first wait, although the reply has rarely arrived by then: nothing else shows
+// that the server has closed its side before the request was sent.
 func (s *Socket) advance(fd uintptr) (done bool) {
 	if len(s.request) > 0 {
 		n, errno := transfer(syscall.SYS_WRITE, fd, s.request)

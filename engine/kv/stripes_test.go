@@ -9,7 +9,7 @@ import (
 	"github.com/barograph/barograph/engine/kv"
 )
 
-// One at a time holds the lock of a key; who waits for it stops with its context.
+// Only one goroutine at a time has the lock of a key. One that waits for it stops when its context is done.
 func TestStripes(t *testing.T) {
 	s := kv.NewStripes()
 	n := 0

@@ -59,7 +59,7 @@ func (a *openArchive) Adopt(ctx context.Context, subset string, repair bool) (*a
 	}
 	c, err := a.db.writes.Conn(ctx)
 	if err != nil {
-		return nil, failed(ctx, err)
+		return nil, callError(ctx, err)
 	}
 	// ErrBadConn closes the connection, which frees its locks.
 	defer c.Raw(func(any) error { return driver.ErrBadConn }) //nolint:errcheck // it always is ErrBadConn
@@ -69,7 +69,7 @@ func (a *openArchive) Adopt(ctx context.Context, subset string, repair bool) (*a
 		err = a.locked(ctx, c, subset, func() error { return s.repair(ctx, c) })
 	}
 	s.result.Findings = s.tally.findings()
-	return &s.result, failed(ctx, err)
+	return &s.result, callError(ctx, err)
 }
 
 // check checks everything that can be checked before Adopt writes anything.

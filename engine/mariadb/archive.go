@@ -313,7 +313,7 @@ func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Bu
 	if absent(err) {
 		return nil
 	}
-	return failed(ctx, err)
+	return callError(ctx, err)
 }
 
 func (a *openArchive) ask(ctx context.Context, q *archive.Query, d *sqlengine.ResultDecoder) error {
@@ -417,7 +417,7 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 		return archive.Plan{Text: "the subset has no records of this line type\n"}, nil
 	}
 	if err != nil {
-		return archive.Plan{}, failed(ctx, err)
+		return archive.Plan{}, callError(ctx, err)
 	}
 	out := archive.Plan{Text: plan}
 	out.Access, err = accesses([]byte(plan), func(name string) string {

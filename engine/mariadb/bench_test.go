@@ -47,7 +47,7 @@ func BenchmarkLoad(b *testing.B) {
 				p.connect(b)
 				for b.Loop() {
 					p.ours(b, files)
-					p.floor(b)
+					p.lowerBound(b)
 				}
 				p.report(b)
 			})
@@ -55,14 +55,14 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// pair is a load and its floor, and what both have cost so far.
+// pair is a load and its lower bound, and what both have cost so far.
 type pair struct {
 	lab          *lab.Lab
 	query        string
 	design       design.Name
 	db           *sql.DB
 	loads        int
-	wall, cpu    [2]float64 // seconds: ours, the floor
+	wall, cpu    [2]float64 // seconds: ours, the lower bound
 	client       float64    // CPU seconds of ours in this process
 	records      int64
 	peak, loaded uint64 // bytes: of this process, of the ready files
@@ -163,9 +163,9 @@ func peak(b *testing.B) uint64 {
 	return 0
 }
 
-// floor unloads the tables of the last load into files and loads these, and
+// lowerBound unloads the tables of the last load into files and loads these, and
 // drops what both have made.
-func (p *pair) floor(b *testing.B) {
+func (p *pair) lowerBound(b *testing.B) {
 	b.Helper()
 	from, to := fmt.Sprintf("b%d_a", p.loads), fmt.Sprintf("f%d_a", p.loads)
 	p.exec(b, "CREATE DATABASE "+to)

@@ -220,7 +220,7 @@ func (d *database) checkJoined(ctx context.Context, n *launch.Node) error {
 	if err != nil {
 		return err
 	}
-	single := state["wsrep_cluster_size"] == "1"
+	single := state["wsrep_cluster_size"] == "1" // only the node that starts first is alone
 	if state["wsrep_local_state_comment"] != "Synced" || state["wsrep_cluster_status"] != "Primary" ||
 		state["wsrep_ready"] != "ON" || single != n.First {
 		return fmt.Errorf("node %d is %s in a cluster of %s, %s, ready: %s", n.Index+1, state["wsrep_local_state_comment"],

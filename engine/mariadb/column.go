@@ -58,7 +58,7 @@ func (c *column) expr(twins map[string]bool) string {
 		base = "NULL"
 	case c.From == sqlengine.Header && c.met.kind == double: // alpha
 		base = "IF(" + base + " = -9999, 'NA', CAST(" + base + " AS CHAR))"
-	case c.missingText():
+	case c.usesMissingText():
 		base = "IF(BINARY " + base + " = '" + missingText + "', 'NA', " + base + ")"
 	case c.offset != 0:
 		base = "(" + base + " + " + strconv.Itoa(c.offset) + ")"
@@ -96,8 +96,8 @@ func markLacking(table string, twins map[string]bool) {
 // missingText is a missing text in METviewer's tables of lines. In stat_header it is NA.
 const missingText = "-9999"
 
-// missingText reports whether this column stores a missing text as missingText.
-func (c *column) missingText() bool { return c.alias == "ld" && c.met.kind == varchar && c.isText() }
+// usesMissingText reports whether this column stores a missing text as missingText.
+func (c *column) usesMissingText() bool { return c.alias == "ld" && c.met.kind == varchar && c.isText() }
 
 // headerColumns returns the columns of stat_header, without its id.
 func headerColumns() []column {
@@ -215,11 +215,11 @@ func appendInteger(dst []byte, f, low, high float64, missing string) ([]byte, bo
 func (c *column) text(dst []byte, s string) (_ []byte, exact bool) {
 	switch c.met.kind {
 	case varchar:
-		if c.missingText() && s == record.NA {
+		if c.usesMissingText() && s == record.NA {
 			return append(dst, missingText...), true
 		}
 		dst, exact = appendLatin(dst, s, c.met.width)
-		return dst, exact && (!c.missingText() || s != missingText)
+		return dst, exact && (!c.usesMissingText() || s != missingText)
 	case unsigned: // interp_pnts
 		n, err := strconv.ParseUint(s, 10, 32)
 		if err != nil {
@@ -300,21 +300,21 @@ func constantExpr(c *sqlengine.Column, batches []*record.Batch, missing string) 
 	if len(batches) == 0 {
 		return ""
 	}
-	same := func(of func(b *record.Batch) bool, value string) string {
-		if slices.ContainsFunc(batches, func(b *record.Batch) bool { return !of(b) }) {
+	ifAll := func(isSo func(b *record.Batch) bool, value string) string {
+		if slices.ContainsFunc(batches, func(b *record.Batch) bool { return !isSo(b) }) {
 			return ""
 		}
 		return value
 	}
 	switch c.From {
 	case sqlengine.ValidEnd:
-		return same(func(b *record.Batch) bool { return slices.Equal(b.ValidEnd, b.Valid) }, "fcst_valid_beg")
+		return ifAll(func(b *record.Batch) bool { return slices.Equal(b.ValidEnd, b.Valid) }, "fcst_valid_beg")
 	case sqlengine.ObsBeg:
-		return same(func(b *record.Batch) bool { return slices.Equal(b.ObsBeg, b.Valid) }, "fcst_valid_beg")
+		return ifAll(func(b *record.Batch) bool { return slices.Equal(b.ObsBeg, b.Valid) }, "fcst_valid_beg")
 	case sqlengine.ObsEnd:
-		return same(func(b *record.Batch) bool { return slices.Equal(b.ObsEnd, b.Valid) }, "fcst_valid_beg")
+		return ifAll(func(b *record.Batch) bool { return slices.Equal(b.ObsEnd, b.Valid) }, "fcst_valid_beg")
 	case sqlengine.ObsLead:
-		return same(func(b *record.Batch) bool {
+		return ifAll(func(b *record.Batch) bool {
 			return !slices.ContainsFunc(b.ObsLead, func(v int32) bool { return v != 0 })
 		}, "0")
 	case sqlengine.Header:
@@ -323,7 +323,7 @@ func constantExpr(c *sqlengine.Column, batches []*record.Batch, missing string) 
 		if c.Data.Kind == record.Text {
 			return ""
 		}
-		return same(func(b *record.Batch) bool {
+		return ifAll(func(b *record.Batch) bool {
 			return !slices.ContainsFunc(b.Num[c.Data.Slot], func(f float64) bool { return f == f })
 		}, missing)
 	}

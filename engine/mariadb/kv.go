@@ -70,7 +70,7 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 			return nil, engine.ErrReadOnly
 		}
 		if _, err := k.writes.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS "+ident(k.databaseOf(t))); err != nil {
-			return nil, failed(ctx, err)
+			return nil, callError(ctx, err)
 		}
 	}
 	session := func(ctx context.Context) (sqlengine.Session, error) { return k.session(ctx, t) }
@@ -97,7 +97,7 @@ func (k kvTables) describeDurability(ctx context.Context, t kv.Table, a *engine.
 	err := k.pool.QueryRowContext(ctx, "SELECT coalesce(ENGINE, ''), coalesce(ROW_FORMAT, '') FROM information_schema.TABLES "+
 		"WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?", k.databaseOf(t), t.Name).Scan(&storage, &format)
 	if err != nil {
-		return failed(ctx, err)
+		return callError(ctx, err)
 	}
 	if a.Settings != nil {
 		a.Settings["table.engine"], a.Settings["table.row_format"] = storage, format

@@ -54,5 +54,5 @@ var errorLine = regexp.MustCompile(` at line (\d+)$`)
 func (k kvTables) createStatement(ctx context.Context, t kv.Table) (string, error) {
 	var name, text string
 	err := k.pool.QueryRowContext(ctx, "SHOW CREATE TABLE "+ident(k.databaseOf(t))+"."+ident(t.Name)).Scan(&name, &text)
-	return text, failed(ctx, err)
+	return text, callError(ctx, err)
 }

@@ -21,7 +21,7 @@ import (
 // writeLines loads the rows of a table, which are numbered from first.
 func (w *lineWriter) writeLines(ctx context.Context, lt *lineTable, first int64) error {
 	if len(lt.batches) == 0 || lt.batches[0].Len() == 0 {
-		return nil // none of several batches is empty
+		return nil // only the one batch of a table of headers can be empty
 	}
 	names := []string{lt.id}
 	var stored, twins []*column
@@ -33,7 +33,7 @@ func (w *lineWriter) writeLines(ctx context.Context, lt *lineTable, first int64)
 		}
 		missing, _ := c.number(nil, math.NaN())
 		value := constantExpr(&c.Column, lt.batches, strings.ReplaceAll(string(missing), null, "NULL"))
-		if value != "" && c.From != sqlengine.Header {
+		if value != "" && c.From != sqlengine.Header { // METviewer's column may store a header field shortened
 			set = append(set, c.met.name+" = "+value)
 			continue
 		}
@@ -192,8 +192,8 @@ func (p probe) add(lt *lineTable, b *record.Batch, w *lineWriter) {
 	}
 }
 
-// span returns the condition on rows of these series from the first to the last of these times.
-// headers are the numbers of the series.
+// span returns the numbers of the headers of these series, and the condition on the time, from the first to the last of
+// these times.
 func (p probe) span() (headers []int64, times string) {
 	if len(p) == 0 {
 		return nil, ""
@@ -216,7 +216,7 @@ func (w *lineWriter) find(ctx context.Context, lt *lineTable, p probe) error {
 	hits := probe{}
 	headers, times := p.span()
 	for some := range slices.Chunk(headers, probeHeaders) {
-		if err := w.findHits(ctx, lt, in(some)+times, p, hits); err != nil {
+		if err := w.findHits(ctx, lt, whereHeaders(some)+times, p, hits); err != nil {
 			return err
 		}
 	}
@@ -225,15 +225,15 @@ func (w *lineWriter) find(ctx context.Context, lt *lineTable, p probe) error {
 		for _, h := range some {
 			lt.probed[h] = struct{}{}
 		}
-		if err := w.findSome(ctx, lt, in(some)+times); err != nil {
+		if err := w.findSome(ctx, lt, whereHeaders(some)+times); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// in returns the condition on the numbers of headers.
-func in(headers []int64) string {
+// whereHeaders returns the condition on the numbers of headers.
+func whereHeaders(headers []int64) string {
 	return " WHERE ld.stat_header_id IN " + flavour.List(headers, decimal)
 }
 

@@ -164,7 +164,7 @@ func (w *lineWriter) detectForeign(ctx context.Context) (err error) {
 	}
 	known := w.l.catalog.Records()
 	for i, t := range w.l.types {
-		w.foreignTypes[t] = w.lastState[4+2*i] != known[t.Name]
+		w.foreignTypes[t] = w.lastState[4+2*i] != known[t.Name] // after headers and files
 	}
 	for k := 5; k < len(w.lastState); k += 2 {
 		w.l.next = max(w.l.next, w.lastState[k]+1)
@@ -172,8 +172,8 @@ func (w *lineWriter) detectForeign(ctx context.Context) (err error) {
 	return nil
 }
 
-// tableState counts headers, files and lines of each loaded type, and reads the greatest number of
-// each. MyISAM returns them without a search.
+// tableState returns pairs of a count and a greatest number: of headers, of files, of the lines of each loaded type,
+// and of views with numbers of their own. MyISAM knows them without a search.
 func (w *lineWriter) tableState(ctx context.Context) (out []int64, err error) {
 	count := func(id, table string) error {
 		return w.l.rows(ctx, "SELECT count(*), coalesce(max("+id+"), 0) FROM "+w.l.table(table), func(row []any) error {

@@ -47,14 +47,14 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 	if a.Design != design.Normalized {
 		s := &baseLoader{a: a, subset: subset}
 		if err := s.create(ctx); err != nil {
-			return nil, failed(ctx, errors.Join(err, s.Close()))
+			return nil, callError(ctx, errors.Join(err, s.Close()))
 		}
 		return s.newLoader(), nil
 	}
 	l := &loader{baseLoader: baseLoader{a: a, subset: subset}, batches: map[*record.LineType][]*record.Batch{}, version: -1}
 	l.w = &lineWriter{l: l, tables: map[*record.LineType]*lineTable{}}
 	if err := l.create(ctx); err != nil {
-		return nil, failed(ctx, errors.Join(err, l.Close()))
+		return nil, callError(ctx, errors.Join(err, l.Close()))
 	}
 	return l, nil
 }
@@ -196,7 +196,7 @@ func (l *loader) lockedCommit(ctx context.Context, do func() error) error {
 		l.w.afterCommit(err == nil)
 		if err != nil {
 			l.version = -1
-			err = failed(ctx, err)
+			err = callError(ctx, err)
 			l.rollBack(context.WithoutCancel(ctx))
 		}
 		return err

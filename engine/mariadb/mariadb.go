@@ -248,7 +248,7 @@ func (d *database) probe(ctx context.Context, all []*mysql.Config) error {
 			Scan(&cacheType, &cacheSize, &d.cluster)
 	}
 	if err != nil {
-		if err = failed(ctx, err); ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) {
+		if err = callError(ctx, err); ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) {
 			return err
 		}
 		return d.unreachable(err)
@@ -270,9 +270,9 @@ func (d *database) probe(ctx context.Context, all []*mysql.Config) error {
 	return nil
 }
 
-// failed is engine.CallError. It also recognizes the driver's error for a connection that broke after it had sent a
+// callError is engine.CallError. It also recognizes the driver's error for a connection that broke after it had sent a
 // statement, and adds a cure to the error of a statement that is too long.
-func failed(ctx context.Context, err error) error {
+func callError(ctx context.Context, err error) error {
 	if _, explained := errors.AsType[*fault.Error](err); errors.Is(err, mysql.ErrPktTooLarge) && !explained {
 		const cure = "raise it: SET GLOBAL max_allowed_packet = 1073741824 allows statements of 1 GiB"
 		err = &fault.Error{Setting: "server setting max_allowed_packet", Problem: "is too small for a statement", Cure: cure}
@@ -280,18 +280,18 @@ func failed(ctx context.Context, err error) error {
 	return engine.CallError(ctx, err, mysql.ErrInvalidConn)
 }
 
-// querier implements Querier with database/sql. failed classifies its errors.
+// querier implements Querier with database/sql. callError classifies its errors.
 type querier struct{ over sqlengine.DBTX }
 
 // Exec runs a statement.
 func (q querier) Exec(ctx context.Context, text string, args ...any) error {
 	_, err := q.over.ExecContext(ctx, text, args...)
-	return failed(ctx, err)
+	return callError(ctx, err)
 }
 
 // Rows passes each row to f.
 func (q querier) Rows(ctx context.Context, text string, args []any, f func(row []any) error) error {
-	return failed(ctx, sqlengine.DatabaseSQL{DB: q.over}.Rows(ctx, text, args, f))
+	return callError(ctx, sqlengine.DatabaseSQL{DB: q.over}.Rows(ctx, text, args, f))
 }
 
 func (d *database) unreachable(err error) error {
@@ -315,7 +315,7 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 		a.Settings["session.wsrep_sync_wait"] = "1"
 	}
 	if err := d.pool.QueryRowContext(ctx, "SELECT version()").Scan(&a.Version); err != nil {
-		return a, failed(ctx, err)
+		return a, callError(ctx, err)
 	}
 	if d.mysql {
 		a.Product = "MySQL"
@@ -335,7 +335,7 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 		err = d.readSettings(ctx, a.Settings, "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_cluster_size', 'wsrep_provider_version')")
 	}
 	d.describeCommits(&a)
-	return a, failed(ctx, err)
+	return a, callError(ctx, err)
 }
 
 // describeCommits describes the durability of an acknowledged InnoDB commit. In a Galera cluster every

@@ -42,11 +42,11 @@ func (d *database) openOwn(all []*mysql.Config) func(ctx context.Context, keep b
 		return &tables.Tables{
 			Ident: ident,
 			Load: func(ctx context.Context, t *tables.Table) error {
-				return failed(ctx, loadOwn(ctx, pool, t, d.translate))
+				return callError(ctx, loadOwn(ctx, pool, t, d.translate))
 			},
 			Ask: func(ctx context.Context, text string, f func(row []any) error) error {
 				text = fmt.Sprintf("/* %016x */ %s", rand.Uint64(), text) //nolint:gosec // distinguishes sessions with the same query
-				err := failed(ctx, sqlengine.DatabaseSQL{DB: pool}.TypedRows(ctx, text, ownCast, f))
+				err := callError(ctx, sqlengine.DatabaseSQL{DB: pool}.TypedRows(ctx, text, ownCast, f))
 				if ctx.Err() != nil { // without KILL the server would complete the query
 					err = errors.Join(err, endSession(context.WithoutCancel(ctx), pool, text))
 				}

@@ -74,12 +74,12 @@ func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, err
 			const files = "SELECT COALESCE(SUM(FILE_SIZE), 0) FROM information_schema.INNODB_SYS_TABLESPACES " +
 				"WHERE SUBSTRING_INDEX(NAME, '/', 1) = " + fileNameOf + " AND SUBSTRING_INDEX(NAME, '/', -1) IN "
 			err := p.writes.QueryRowContext(ctx, files+flavour.List(tables, flavour.Quote), p.prefix+postDatabase).Scan(&out.TableBytes)
-			return out, failed(ctx, err)
+			return out, callError(ctx, err)
 		},
 		LogPosition: func(ctx context.Context) (n int64, err error) {
 			var name string
 			err = p.writes.QueryRowContext(ctx, "SHOW GLOBAL STATUS LIKE 'Innodb_lsn_current'").Scan(&name, &n)
-			return n, failed(ctx, err)
+			return n, callError(ctx, err)
 		},
 		Maintain: func(ctx context.Context, u posts.Maintenance, tables []string) error {
 			statement := "ANALYZE TABLE " // InnoDB removes dead rows by itself
@@ -94,7 +94,7 @@ func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, err
 			return nil
 		},
 	}, t)
-	return store, failed(ctx, err)
+	return store, callError(ctx, err)
 }
 
 // These are the server's errors after which a transaction may be retried.

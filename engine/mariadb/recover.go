@@ -35,7 +35,7 @@ func (a *openArchive) locked(ctx context.Context, c *sql.Conn, subset string, do
 	for {
 		var got sql.NullInt64
 		if err := c.QueryRowContext(ctx, "SELECT GET_LOCK(?, ?)", name, lockSeconds).Scan(&got); err != nil {
-			return failed(ctx, err)
+			return callError(ctx, err)
 		}
 		if got.Int64 == 1 {
 			break
@@ -58,13 +58,13 @@ func (a *openArchive) ensureRecovered(ctx context.Context, subset string) error 
 	}
 	c, err := a.db.writes.Conn(ctx)
 	if err != nil {
-		return failed(ctx, err)
+		return callError(ctx, err)
 	}
 	defer c.Close() //nolint:errcheck // everything that was written is committed
 	if err = a.locked(ctx, c, subset, func() error { return a.recover(ctx, c, subset) }); absent(err) {
 		return nil
 	}
-	return failed(ctx, err)
+	return callError(ctx, err)
 }
 
 // recover rolls back a crashed commit that had not taken effect: it removes the added rows. Otherwise it
@@ -145,8 +145,8 @@ func (p addition) order() string {
 	return p.table
 }
 
-// deleteAdded deletes the rows that a commit has added to a table. It keeps rows that another program
-// has added since, or refers to.
+// deleteAdded returns the statement that deletes the rows that a commit has added to a table. It keeps rows that
+// another program has added since, or refers to.
 func (a *openArchive) deleteAdded(subset string, p addition) string {
 	table := a.table(subset, p.table)
 	since := fmt.Sprintf(" WHERE %s >= %d", p.column, p.first)

@@ -77,14 +77,14 @@ func (s *star) note(ctx context.Context) (text string, err error) {
 	if absent(err) || errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
-	return text, failed(ctx, err)
+	return text, callError(ctx, err)
 }
 
 // plan runs the query, and returns the number of rows that each step has read.
 func (s *star) plan(ctx context.Context, q tables.StarQuery) (string, error) {
 	var text string
 	err := s.db.pool.QueryRowContext(ctx, "ANALYZE FORMAT=JSON "+s.text(q)).Scan(&text)
-	return text + "\n", failed(ctx, err)
+	return text + "\n", callError(ctx, err)
 }
 
 // size adds up the files of the partitions of store_sales by path.
@@ -190,7 +190,7 @@ func (s *star) clear(ctx context.Context) error {
 func (s *star) folder(ctx context.Context) (name, database string, err error) {
 	const query = "SELECT CONCAT(@@hostname, ':', @@port, @@datadir), " + fileNameOf
 	err = s.db.writes.QueryRowContext(ctx, query, s.name).Scan(&name, &database)
-	return starFolderPrefix + fmt.Sprintf("%016x", xxh3.HashString(name)), database, failed(ctx, err)
+	return starFolderPrefix + fmt.Sprintf("%016x", xxh3.HashString(name)), database, callError(ctx, err)
 }
 
 // folders creates a folder on each path for the server's account.
@@ -269,7 +269,7 @@ func (s *star) checkPlacement(ctx context.Context, folders []string) error {
 func (s *star) copy(ctx context.Context, t tables.StarTable, rows *sqlengine.StarRows) (int64, error) {
 	c, err := s.db.writes.Conn(ctx)
 	if err != nil {
-		return 0, failed(ctx, err)
+		return 0, callError(ctx, err)
 	}
 	defer c.Close() //nolint:errcheck // it returns to the pool
 	f := infile{table: s.table(string(t)), charset: "utf8mb4"}
@@ -293,7 +293,7 @@ func (s *star) copy(ctx context.Context, t tables.StarTable, rows *sqlengine.Sta
 		return nil
 	}
 	stored, err := f.load(ctx, c)
-	return stored, failed(ctx, err)
+	return stored, callError(ctx, err)
 }
 
 // appendStar appends value i of a column for LOAD DATA.

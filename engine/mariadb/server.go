@@ -340,7 +340,7 @@ func (d *database) statements(ctx context.Context) (all []engine.Statement, err 
 	if is(err, errTableDenied, errNoTable) {
 		return nil, nil
 	}
-	return all, failed(ctx, err)
+	return all, callError(ctx, err)
 }
 
 // waitKind classifies states of the process list (MariaDB's manual, "General Thread States") and events of

@@ -344,8 +344,9 @@ func TestConnectionLostBetweenCommits(t *testing.T) {
 
 // TestPacketTooLarge: the error of a statement that is too long names the server's setting.
 func TestPacketTooLarge(t *testing.T) {
-	err := failed(t.Context(), fmt.Errorf("commit: %w", mysql.ErrPktTooLarge))
-	if !strings.Contains(err.Error(), "SET GLOBAL max_allowed_packet") || failed(t.Context(), err).Error() != err.Error() {
+	err := callError(t.Context(), fmt.Errorf("commit: %w", mysql.ErrPktTooLarge))
+	if !strings.Contains(err.Error(), "SET GLOBAL max_allowed_packet") ||
+		callError(t.Context(), err).Error() != err.Error() {
 		t.Error(err)
 	}
 }

@@ -43,7 +43,7 @@ func objectViews() map[string]objectView {
 // id returns the column that numbers the view's rows.
 func (v objectView) id() string {
 	name, _, _ := strings.Cut(v.set, " = "+rowColumn)
-	if name == v.set {
+	if name == v.set { // no column of METviewer has the number of the row
 		return rowColumn
 	}
 	return name
@@ -138,7 +138,7 @@ func (w *lineWriter) readViews(ctx context.Context) error {
 			continue
 		}
 		known := sqlengine.NewInterner[string]()
-		cols := viewHeader(t, v)
+		cols := viewHeaderColumns(t, v)
 		exprs := make([]string, len(cols), len(cols)+2)
 		for k, c := range cols {
 			if exprs[k] = "CAST(" + c.met.name + " AS CHAR)"; c.met.kind == datetime {
@@ -207,8 +207,8 @@ func revisionKey(key []byte, cols []column, object string) string {
 	return strings.Join(fields, "\t") + object
 }
 
-// viewHeader returns the columns by which METviewer's headers of a type differ.
-func viewHeader(t *record.LineType, v objectView) []column {
+// viewHeaderColumns returns the columns by which METviewer's headers of a type differ.
+func viewHeaderColumns(t *record.LineType, v objectView) []column {
 	return lists.Filter(viewColumns(t, v.header), func(c column) bool { return c.From != sqlengine.FileID && c.From != sqlengine.LineNum })
 }
 
@@ -258,7 +258,7 @@ func metNames(cols []column) []string {
 
 // writeViewHeaders numbers the headers of the rows of a type and writes the new ones.
 func (w *lineWriter) writeViewHeaders(ctx context.Context, lt *lineTable, v objectView) (headerIDs []int64, err error) {
-	known, cols := w.viewHeaders[v.header], viewHeader(lt.t, v)
+	known, cols := w.viewHeaders[v.header], viewHeaderColumns(lt.t, v)
 	written, _ := known.Uncommitted()
 	var suffixes []string // the last columns of each new header: type, file, line and revision
 	var key []byte

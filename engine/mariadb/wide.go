@@ -52,7 +52,7 @@ func (l *baseLoader) transaction(ctx context.Context, f func(q sqlengine.Querier
 			return l.commitTransaction(ctx)
 		})
 		if err != nil {
-			err = failed(ctx, err)
+			err = callError(ctx, err)
 			l.rollBack(context.WithoutCancel(ctx))
 		}
 		return err

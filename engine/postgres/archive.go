@@ -81,7 +81,7 @@ func (a *openArchive) subset(ctx context.Context, schema string) (string, bool, 
 func (a *openArchive) snapshot(ctx context.Context, f func(ctx context.Context, q sqlengine.Querier) error) error {
 	tx, err := a.db.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
-		return failed(ctx, err)
+		return callError(ctx, err)
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // it has only read
 	return f(ctx, querier{tx})
@@ -97,7 +97,7 @@ func (a *openArchive) Check(ctx context.Context, subset string) (problems []stri
 		return nil, nil
 	}
 	if err != nil {
-		return nil, failed(ctx, err)
+		return nil, callError(ctx, err)
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // the transaction is always rolled back
 	if _, err := tx.Exec(ctx, "CREATE EXTENSION IF NOT EXISTS amcheck"); err != nil {
@@ -168,7 +168,7 @@ func each(ctx context.Context, over sender, text string, args []any, f func(rows
 	defer stop()
 	rows, err := over.Query(callCtx, text, args...)
 	if err != nil {
-		return failed(ctx, err)
+		return callError(ctx, err)
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -177,7 +177,7 @@ func each(ctx context.Context, over sender, text string, args []any, f func(rows
 			return err
 		}
 	}
-	return failed(ctx, rows.Err())
+	return callError(ctx, rows.Err())
 }
 
 // querier implements Querier with pgx.
@@ -189,7 +189,7 @@ func conn(q sqlengine.Querier) *pgx.Conn { return q.(querier).over.(*pgx.Conn) }
 // Exec runs a statement.
 func (q querier) Exec(ctx context.Context, text string, args ...any) error {
 	_, err := q.over.Exec(ctx, text, args...)
-	return failed(ctx, err)
+	return callError(ctx, err)
 }
 
 // Rows passes each row to f.
@@ -278,7 +278,7 @@ func parseExplained(text []byte) (*explained, error) {
 	return &all[0], nil
 }
 
-// relations is what accesses needs about tables and indexes and a plan does not contain.
+// relations describes tables and indexes: what accesses needs to know of them, and a plan does not contain.
 type relations struct {
 	brin   map[string]bool   // indexes that only exclude blocks
 	parent map[string]string // the parents of partitions and of their indexes

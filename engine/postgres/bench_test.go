@@ -106,12 +106,12 @@ func BenchmarkLoad(b *testing.B) {
 				for b.Loop() {
 					b.StopTimer()
 					a, url, done := d.archive(b, n)
-					empty(b, a, files)
+					makeTables(b, a, files)
 					done()
 					before := serverSeconds(b, d.server)
 					b.StartTimer()
 					began := time.Now()
-					sent := floor(b, url, ready)
+					sent := lowerBound(b, url, ready)
 					b.ReportMetric(time.Since(began).Seconds(), "s-to-last-commit")
 					b.StopTimer()
 					time.Sleep(100 * time.Millisecond)
@@ -158,16 +158,16 @@ func unload(b *testing.B, url string) map[string][]byte {
 	return out
 }
 
-// empty makes the subset's tables and indexes by a load, and empties them.
-func empty(b *testing.B, a archive.Archive, files []string) {
+// makeTables makes the tables and indexes of the subset by a load; lowerBound empties them.
+func makeTables(b *testing.B, a archive.Archive, files []string) {
 	b.Helper()
 	if _, err := load.Run(b.Context(), a, "a", files, load.Options{}); err != nil {
 		b.Fatal(err)
 	}
 }
 
-// floor sends the ready streams, in one transaction.
-func floor(b *testing.B, url string, ready map[string][]byte) (sent int) {
+// lowerBound sends the ready streams into the emptied tables, in one transaction.
+func lowerBound(b *testing.B, url string, ready map[string][]byte) (sent int) {
 	b.Helper()
 	ctx := context.WithoutCancel(b.Context())
 	c := connect(b, url)

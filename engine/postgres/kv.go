@@ -99,7 +99,7 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	}
 	if t.Make && t.Space != "" {
 		if _, err := k.pool.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+schemaOf(t)); err != nil {
-			return nil, failed(ctx, err)
+			return nil, callError(ctx, err)
 		}
 	}
 	d, session := k.dialect(), func(ctx context.Context) (sqlengine.Session, error) { return k.session(ctx, t) }
@@ -108,7 +108,7 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 		if t.Make { // on a separate connection, because the statements are one transaction
 			created, err := sqlengine.OpenKV(ctx, d, t, session)
 			if err != nil {
-				return nil, failed(ctx, err)
+				return nil, callError(ctx, err)
 			}
 			if err := created.Close(); err != nil {
 				return nil, err
@@ -120,7 +120,7 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	}
 	r, err := sqlengine.OpenKV(ctx, d, t, session)
 	if err != nil {
-		return nil, errors.Join(failed(ctx, err), closeConns())
+		return nil, errors.Join(callError(ctx, err), closeConns())
 	}
 	r.DescribeDurability = func(ctx context.Context, a *engine.About) error { return k.describeDurability(ctx, t, a) }
 	r.Form = func(ctx context.Context) (string, error) { return k.describe(ctx, t) }
@@ -152,7 +152,7 @@ func (k kvTables) describeDurability(ctx context.Context, t kv.Table, a *engine.
 	err := k.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_class WHERE relpersistence = 'u' AND (oid = to_regclass($1)
 		OR oid IN (SELECT relid FROM pg_partition_tree(to_regclass($1)))))`, tableOf(t)).Scan(&unlogged)
 	if err != nil || !unlogged {
-		return failed(ctx, err)
+		return callError(ctx, err)
 	}
 	a.Acknowledged, a.Promises, a.Flushed = "in the server's memory: the table is unlogged, and a crash empties it", nil, false
 	return nil

@@ -105,5 +105,5 @@ func (k kvTables) describe(ctx context.Context, t kv.Table) (string, error) {
 	if n := len(lines) - maxFormLines; n > 0 {
 		lines = append(lines[:maxFormLines], fmt.Sprintf("  and %d lines more", n))
 	}
-	return strings.Join(lines, "\n"), failed(ctx, err)
+	return strings.Join(lines, "\n"), callError(ctx, err)
 }

@@ -90,16 +90,16 @@ func (w *wire) run(ctx context.Context, each func(values [][]byte) error) (rows 
 	request := w.request
 	ready := false
 	for !ready || w.begin < w.end {
-		kind, body, failed := w.next(request)
+		kind, body, connErr := w.next(request)
 		request = nil
-		if failed == nil {
+		if connErr == nil {
 			ready = ready || kind == 'Z'
-			failed = w.take(kind, body, &rows, &err, each)
+			connErr = w.take(kind, body, &rows, &err, each)
 		}
-		if failed != nil {
+		if connErr != nil {
 			w.breakOff() //nolint:contextcheck // the context may be done
 			if err == nil && !ready {
-				err = contextError(ctx, failed)
+				err = contextError(ctx, connErr)
 			}
 			return rows, err
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// loader adds the state of the tables' partitions.
+// loader has functions of a sqlengine.LoadSession, and the state of the tables' partitions.
 type loader struct {
 	a          *openArchive
 	subset     string
@@ -64,12 +64,12 @@ func execute(ctx context.Context, c *pgx.Conn, statements ...string) error {
 func (l *loader) transaction(ctx context.Context, f func(q sqlengine.Querier) error) error {
 	c, err := l.a.db.pool.Acquire(ctx)
 	if err != nil {
-		return failed(ctx, err)
+		return callError(ctx, err)
 	}
 	defer c.Release()
 	tx, err := c.Begin(ctx)
 	if err != nil {
-		return failed(ctx, err)
+		return callError(ctx, err)
 	}
 	if err = f(querier{tx.Conn()}); err == nil {
 		err = tx.Commit(ctx)
@@ -80,10 +80,10 @@ func (l *loader) transaction(ctx context.Context, f func(q sqlengine.Querier) er
 		defer stop()
 		_ = tx.Rollback(after) // the first error is more specific; a closed connection rolls back by itself
 		if c.Conn().IsClosed() {
-			return engine.CallError(ctx, err, err)
+			return engine.CallError(ctx, err, err) // the connection broke, whatever err is
 		}
 	}
-	return failed(ctx, err)
+	return callError(ctx, err)
 }
 
 // makeTable creates the table of a type, if it does not exist.
@@ -123,11 +123,11 @@ func (l *loader) replace(
 	}
 	conditions := make([]string, len(stage))
 	for k, col := range stage {
-		same := " = "
+		operator := " = "
 		if !col.NotNull {
-			same = " IS NOT DISTINCT FROM "
+			operator = " IS NOT DISTINCT FROM "
 		}
-		conditions[k] = "ld." + col.Name + same + "s." + col.Name
+		conditions[k] = "ld." + col.Name + operator + "s." + col.Name
 	}
 	same := strings.Join(conditions, " AND ")
 	resolve := l.a.Resolver(ctx, q, l.subset, lines, stored)

@@ -25,7 +25,7 @@ func (db *database) openOwn(ctx context.Context, keep bool) (*tables.Tables, err
 	config.ConnConfig.RuntimeParams["search_path"] = ownSchema + ", public"
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
-		return nil, failed(ctx, err)
+		return nil, callError(ctx, err)
 	}
 	q := querier{pool}
 	if !keep {
@@ -36,7 +36,7 @@ func (db *database) openOwn(ctx context.Context, keep bool) (*tables.Tables, err
 		return nil, err
 	}
 	return &tables.Tables{
-		Load: func(ctx context.Context, t *tables.Table) error { return failed(ctx, loadOwn(ctx, pool, t)) },
+		Load: func(ctx context.Context, t *tables.Table) error { return callError(ctx, loadOwn(ctx, pool, t)) },
 		Ask: func(ctx context.Context, text string, f func(row []any) error) error { // as texts, which every type has
 			var row []any
 			return each(ctx, q.over, text, []any{pgx.QueryResultFormats{pgx.TextFormatCode}}, func(rows pgx.Rows) error {

@@ -201,7 +201,7 @@ func (db *database) about(ctx context.Context) (engine.About, error) {
 		"driver": "github.com/jackc/pgx/v5", "wide_index": db.wideIndex, "pipeline": strconv.Itoa(db.pipeline), "partitions": db.parts.String(),
 	}}
 	if err := db.pool.QueryRow(ctx, "SHOW server_version").Scan(&a.Version); err != nil {
-		return a, failed(ctx, err)
+		return a, callError(ctx, err)
 	}
 	err := querier{db.pool}.Rows(ctx, `SELECT name, current_setting(name) FROM pg_settings
 		WHERE name IN (`+performanceSettings+`)
@@ -231,8 +231,8 @@ func acknowledged(settings map[string]string) (string, []engine.Promise) {
 	return "on disk: flushed, commits of one moment together", engine.Promises()
 }
 
-// failed is engine.CallError. It also treats the errors of a server's shutdown as a broken connection.
-func failed(ctx context.Context, err error) error {
+// callError is engine.CallError. It also treats the errors of a server's shutdown as a broken connection.
+func callError(ctx context.Context, err error) error {
 	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok && strings.HasPrefix(pgErr.Code, "57P0") {
 		return engine.CallError(ctx, err, pgErr)
 	}

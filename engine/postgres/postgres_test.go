@@ -19,12 +19,12 @@ func TestMain(m *testing.M) { servers.Main(m) }
 // databases makes fresh databases on one server.
 type databases struct{ server *lab.Lab }
 
-var made atomic.Int64 // databases, whose names count them
+var databaseCount atomic.Int64 // for the names of the databases
 
 // url makes a database and names it.
 func (d *databases) url(t testing.TB) string {
 	t.Helper()
-	name := "test_" + strconv.FormatInt(made.Add(1), 10)
+	name := "test_" + strconv.FormatInt(databaseCount.Add(1), 10)
 	execute(t, d.server.URL(), "CREATE DATABASE "+name)
 	u, err := url.Parse(d.server.URL())
 	if err != nil {

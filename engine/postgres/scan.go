@@ -57,7 +57,7 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 	setParallel(config.ConnConfig.RuntimeParams, p.Parallel())
 	var err error
 	if st.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
-		return nil, failed(ctx, err)
+		return nil, callError(ctx, err)
 	}
 	out, err := sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
 		Location: "schema " + starSchema, ReadOnly: s.readOnly, Text: st.text, ReadNote: st.note, Load: st.load, Plan: st.plan, Size: st.size,
@@ -95,7 +95,7 @@ func setParallel(params map[string]string, workers int) {
 func (s *star) warnAboutWorkers(ctx context.Context) error {
 	var limit int
 	if err := s.pool.QueryRow(ctx, "SELECT current_setting('max_worker_processes')::int").Scan(&limit); err != nil {
-		return failed(ctx, err)
+		return callError(ctx, err)
 	}
 	if s.place.Parallel()-1 > limit {
 		s.db.log.Warn("the server has fewer processes than a query is to use; raise max_worker_processes and restart it",
@@ -109,7 +109,7 @@ func (s *star) note(ctx context.Context) (string, error) {
 	var comment string
 	const query = "SELECT coalesce(obj_description(to_regclass($1), 'pg_class'), '')"
 	err := s.db.pool.QueryRow(ctx, query, starTable(tables.StoreSales)).Scan(&comment)
-	return strings.TrimPrefix(comment, placementPrefix), failed(ctx, err)
+	return strings.TrimPrefix(comment, placementPrefix), callError(ctx, err)
 }
 
 func (s *star) text(q tables.StarQuery) string {
@@ -154,7 +154,7 @@ func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (t
 	}
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return execute(ctx, tx.Conn(), s.create(spaces)...) })
 	if err != nil {
-		return tables.StarLoadResult{}, failed(ctx, err)
+		return tables.StarLoadResult{}, callError(ctx, err)
 	}
 	if err := s.dropSpaces(ctx, spaces); err != nil {
 		return tables.StarLoadResult{}, err
@@ -288,7 +288,7 @@ func (s *star) finish(ctx context.Context, note string) error {
 func (s *star) databaseID(ctx context.Context) (string, error) {
 	var name string
 	err := s.pool.QueryRow(ctx, "SELECT system_identifier || '/' || current_database() FROM pg_control_system()").Scan(&name)
-	return fmt.Sprintf("%016x", xxh3.HashString(name)), failed(ctx, err)
+	return fmt.Sprintf("%016x", xxh3.HashString(name)), callError(ctx, err)
 }
 
 func starSpacePrefix(database string) string { return "barograph_star_" + database + "_" }
@@ -312,7 +312,7 @@ func (s *star) makeSpaces(ctx context.Context) ([]string, error) {
 		out = append(out, name)
 		var exists bool
 		if err := s.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_tablespace WHERE spcname = $1)", name).Scan(&exists); err != nil {
-			return nil, failed(ctx, err)
+			return nil, callError(ctx, err)
 		}
 		if exists {
 			continue
@@ -346,16 +346,16 @@ func (s *star) dropSpaces(ctx context.Context, current []string) error {
 		"WHERE starts_with(spcname, $1) AND spcname <> ALL ($2)",
 		starSpacePrefix(database), append([]string{}, current...)) // a nil slice would be NULL
 	if err != nil {
-		return failed(ctx, err)
+		return callError(ctx, err)
 	}
 	old := map[string]string{}
 	var name, dir string
 	if _, err = pgx.ForEachRow(rows, []any{&name, &dir}, func() error { old[name] = dir; return nil }); err != nil {
-		return failed(ctx, err)
+		return callError(ctx, err)
 	}
 	for name, dir := range old {
 		if _, err := s.pool.Exec(ctx, "DROP TABLESPACE "+name); err != nil {
-			return failed(ctx, err)
+			return callError(ctx, err)
 		}
 		_ = os.Remove(dir) // it is empty; it does not exist if the server runs on another machine
 	}

@@ -196,7 +196,7 @@ func (p partitioning) index(name string) int {
 	t, _ := time.Parse("20060102", name) // add wrote it
 	switch p.period {
 	case "day":
-		return int(max(t.Unix(), 0) / 86400)
+		return int(max(t.Unix(), 0) / 86400) // an index must not be negative
 	case "month":
 		return 12*t.Year() + int(t.Month())
 	}
@@ -253,7 +253,7 @@ func (db *database) makeSpaces(ctx context.Context) error {
 		var exists bool
 		err := db.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_tablespace WHERE spcname = $1)", spaceName(folder)).Scan(&exists)
 		if err != nil {
-			return failed(ctx, err)
+			return callError(ctx, err)
 		}
 		if exists {
 			continue

@@ -196,7 +196,7 @@ func (db *database) statements(ctx context.Context) (all []engine.Statement, err
 		return nil, nil
 	}
 	if err != nil {
-		return nil, failed(ctx, err)
+		return nil, callError(ctx, err)
 	}
 	err = querier{db.pool}.Rows(ctx,
 		`SELECT queryid::text, min(query), sum(calls)::bigint, sum(total_exec_time)::float8, sum(rows)::bigint FROM
@@ -213,7 +213,7 @@ func (db *database) statements(ctx context.Context) (all []engine.Statement, err
 	if absent(err) { // it is not preloaded, or too old
 		return nil, nil
 	}
-	return all, failed(ctx, err)
+	return all, callError(ctx, err)
 }
 
 // metrics reads the statistics views: totals of the database and of the write-ahead log, of
@@ -223,7 +223,7 @@ func (db *database) metrics(ctx context.Context) (engine.Metrics, error) {
 	var m engine.Metrics
 	for _, q := range totalQueries {
 		if err := db.totals(ctx, &m, q); err != nil {
-			return m, failed(ctx, err)
+			return m, callError(ctx, err)
 		}
 	}
 	err := querier{db.pool}.Rows(ctx, `SELECT coalesce(wait_event_type, ''), coalesce(wait_event, ''), count(*)
@@ -268,18 +268,18 @@ func usage(ctx context.Context, pool *pgxpool.Pool) (engine.ServerUsage, error) 
 		return out, nil
 	}
 	if !absent(err) {
-		return out, failed(ctx, err)
+		return out, callError(ctx, err)
 	}
 	for _, c := range pool.AcquireAllIdle(ctx) {
 		_, err := c.Exec(ctx, forceFlush)
 		c.Release()
 		if err != nil && !hasCode(err, "42883") { // the function does not exist
-			return out, failed(ctx, err)
+			return out, callError(ctx, err)
 		}
 	}
 	err = pool.QueryRow(ctx, "SELECT blks_read * current_setting('block_size')::bigint FROM pg_stat_database "+
 		"WHERE datname = current_database()").Scan(&out.Read)
-	return out, failed(ctx, err)
+	return out, callError(ctx, err)
 }
 
 func (db *database) totals(ctx context.Context, m *engine.Metrics, query string) error {

@@ -5,7 +5,8 @@
 // tables must contain.
 //
 // SQL engines share engine/sqlengine; the tests of this contract are in engine/enginetest.
-// An engine opens its database with a Database among engine.Engine.Abilities.
+// To offer posts, an engine puts a Database into the engine.Engine.Abilities of the database
+// that it opens.
 //
-// It may import engine and record. Its tests need no server.
+// This package may import engine and record. Its tests need no server.
 package posts

@@ -84,13 +84,13 @@ func (m Method) AllowsConcurrentPosters() bool { return m != Row2006 && m != Row
 // IHFS, and one that follows the SHEF manual.
 type Policy string
 
-// The policies.
+// The policies. Each comment gives the mode of shef_duplicate, and when the new value replaces the stored one.
 const (
-	Overwrite             Policy = "overwrite"                 // the new value replaces the old; the algorithm of 2006, ALWAYS_OVERWRITE
+	Overwrite             Policy = "overwrite"                 // ALWAYS_OVERWRITE: always, as in the algorithm of 2006
 	RevisedOnly           Policy = "revised"                   // USE_REVCODE: if its message is a revision
 	IfDifferent           Policy = "different"                 // IF_DIFFERENT: if it differs
-	IfDifferentOrRevised  Policy = "different-or-revised"      // IF_DIFFERENT_OR_REVCODE
-	IfDifferentAndRevised Policy = "different-and-revised"     // IF_DIFFERENT_AND_REVCODE
+	IfDifferentOrRevised  Policy = "different-or-revised"      // IF_DIFFERENT_OR_REVCODE: in either case
+	IfDifferentAndRevised Policy = "different-and-revised"     // IF_DIFFERENT_AND_REVCODE: in both cases together
 	GoodStays             Policy = "good-stays-unless-revised" // manual 5.1.6: a missing value replaces a good one only in a revision
 )
 
@@ -147,7 +147,7 @@ func (r Rule) Writes(stored, value float64) bool {
 	return true
 }
 
-// Origin is the product from which a value is, as tables store it. It decides between
+// Origin is where a value comes from, as tables store it: its product and time of issue. It decides between
 // products that contradict each other.
 type Origin struct {
 	Issued  int64 // Unix seconds; record.NoTime = unknown
@@ -157,12 +157,15 @@ type Origin struct {
 	Quality byte
 }
 
-// Precedes reports whether a value of origin a does not replace a value of origin b with the
-// same key, independent of the order of arrival. The older product by time of issue
-// precedes. For equal times the order is: the revised product before its revision, then by
-// product name. Within equal products a missing value precedes a good one, then the value
-// and its qualifier decide. With GoodStays a missing value that is not a revision precedes
-// all others. If the time of a product is unknown, neither value precedes the other.
+// Precedes reports whether origin a comes before origin b: then a value of a never replaces a stored value of b with
+// the same key, in whatever order they arrive. The first criterion in which a and b differ decides. What comes first is
+//   - with GoodStays, a missing value that is not a revision;
+//   - the product that was issued earlier;
+//   - a product that is not a revision;
+//   - the lesser product name;
+//   - the missing value, then the lesser value, then the lesser qualifier.
+//
+// If the time of a product is unknown, neither origin precedes the other.
 func (p Policy) Precedes(a, b *Origin) bool {
 	if a.Issued == record.NoTime || b.Issued == record.NoTime {
 		return false
@@ -218,11 +221,12 @@ type Tables struct {
 // or Maintain is nil, the engine lacks it; the others are never nil.
 type Store struct {
 	// Poster opens a poster for one worker. The method must be one of Offer.Methods. Like the
-	// decoder of 2006, the poster reads location and ingest filter once, at its start.
+	// decoder of 2006, the poster reads the tables location (the stations) and ingestfilter
+	// (their series) once, at its start.
 	Poster func(ctx context.Context, m Method) (Poster, error)
 
-	// Admit adds series to location and ingest filter; it may be called again for the same
-	// series. Posters do not post values of other series.
+	// Admit adds stations to location, and series to the ingest filter; it may be called again
+	// for the same ones. Posters do not post values of other series.
 	Admit func(ctx context.Context, stations []record.ID, series []Series) error
 
 	// Values yields every stored value, in any order. A value is valid until the next step.
@@ -234,8 +238,8 @@ type Store struct {
 	// Rows counts the rows of all tables of values.
 	Rows func(ctx context.Context) (int64, error)
 
-	// Delete removes the values observed before a time, in designs of arrays only complete
-	// days, and returns the number of removed rows.
+	// Delete removes the values observed before a time, and returns the number of removed rows. In
+	// designs of arrays it removes the complete days before that time, with their value at 24:00.
 	Delete func(ctx context.Context, before int64) (rows int64, err error)
 
 	// Size returns the size of the tables of values.
@@ -259,11 +263,10 @@ type Series struct {
 
 // Value is a value as stored in a table.
 type Value struct {
-	Station record.ID
-	Code    record.Parameter
-	// Duration is the duration code of shefit.
-	Duration int16
-	Time     int64
+	Station  record.ID
+	Code     record.Parameter
+	Duration int16 // shefit's code
+	Time     int64 // Unix seconds
 	Value    float64
 
 	Quality byte // 0 in designs of arrays, which store no quality

@@ -73,8 +73,9 @@ type Archive struct {
 	// InSnapshot runs f in one snapshot of the archive; nil = f reads over Pool.
 	InSnapshot func(ctx context.Context, f func(ctx context.Context, q Querier) error) error
 
-	// tableNames has the text of TablesQuery with the name of each table found so far over Pool. The names stay valid,
-	// because Barograph never drops a table. A table that only a transaction has seen may be rolled back.
+	// tableNames is a set. A query (the text and arguments of TablesQuery) means that refuseNonTables has checked its
+	// list. A query followed by a name of its list means that this table exists. That stays true, because Barograph
+	// never drops a table. A table that only a transaction has seen may be rolled back, and is not in the set.
 	tableNames sync.Map
 }
 

@@ -296,7 +296,7 @@ func docDumpColumns() []Column { return DocColumns()[:3+int(record.NumFields)] }
 type documentDecoder struct {
 	batch       record.Batch
 	headerIndex map[record.Header]uint32
-	header      record.Header // of the previous document
+	header      record.Header // of the current document; AsText reuses the texts of the previous one
 	subset      string
 	key         []byte
 }
@@ -307,8 +307,8 @@ func newDocumentDecoder(t *record.LineType, subset string) *documentDecoder {
 	return d
 }
 
-// add takes a row of docDumpColumns and the entries as JSON. It yields the batch if it is
-// full.
+// add takes a row: the id, the header fields, the valid time in Unix seconds and as text, and the entries as JSON (see
+// docDumpColumns). It yields the batch if it is full.
 func (d *documentDecoder) add(row []any, to *archive.Dumper) (err error) {
 	h := &d.header
 	for f := range h {

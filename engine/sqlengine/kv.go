@@ -28,7 +28,7 @@ type KVDialect struct {
 	SetPath                    func(doc, path, value string) string // a document with a new text at a path; nil = not supported
 	MaxParams                  int                                  // the greatest number of parameters of a statement
 	FoldsNames                 bool                                 // the engine stores names in lower case
-	ClearWords                 string                               // remove all rows of the table whose name follows; "" = DELETE FROM
+	ClearWords                 string                               // a fast DELETE FROM, such as TRUNCATE; "" = none
 
 	// Begin has the statements that start a transaction at each isolation level of the engine. Unless it is empty,
 	// the engine's sessions are Transactors.

@@ -175,7 +175,7 @@ type kvConn struct {
 	statements   map[string]Statement // by operation and fields, see statement
 	statementKey []byte               // buffer for a key of statements
 
-	rows kv.Fields // contains the number of rows of an insert
+	rows kv.Fields // for the key of an insert's statement: the number of its rows
 	args [][]byte  // arguments of a statement
 	docs []byte    // the documents to which args refer
 	row  kv.Row    // the current record of a scan
@@ -228,7 +228,7 @@ func (x *kvTexts) connect(s Session) *kv.Conn {
 func (c *kvConn) statement(ctx context.Context, operation kvOperation, f kv.Fields, text func(kv.Fields) string) (Statement, error) {
 	c.statementKey = append(c.statementKey[:0], byte(operation))
 	if f != nil {
-		c.statementKey = append(c.statementKey, ':') // no choice of fields has the key of all fields
+		c.statementKey = append(c.statementKey, ':') // distinguishes an empty choice from nil, all fields
 	}
 	for _, i := range f {
 		c.statementKey = binary.AppendUvarint(c.statementKey, uint64(i))

@@ -215,7 +215,7 @@ func (x *kvTexts) makeTable(ctx context.Context, s Session) (made bool, err erro
 			return made, x.t.DDL.Fault(x.errorLine(st, err), "is refused by the server", cure, oneLineError{err})
 		}
 		if m := createsTable.FindStringSubmatch(st.text); m != nil && line == 0 {
-			line, made = st.line, m[1] == ""
+			line, made = st.line, m[1] == "" // with IF NOT EXISTS another client may have created it
 		}
 	}
 	existing, err := x.tableColumns(ctx, s)

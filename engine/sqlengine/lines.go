@@ -108,6 +108,7 @@ func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, candidate
 	}
 	var incoming *archive.RecordIndex
 	_, firstNew := l.headers.Uncommitted()
+	// A header that this commit stores has no stored records.
 	isNew := func(r design.Row) bool { return lines.HeaderIDs[r.Header] >= firstNew }
 	for chunk := range slices.Chunk(slices.DeleteFunc(Series(candidates), isNew), seriesPerQuery) {
 		pairs := lists.Map(chunk, func(r design.Row) string {
@@ -141,7 +142,7 @@ func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, candidate
 			continue
 		}
 		for i, row := range replaced {
-			ids[i] = ids[row] // replaced is ascending
+			ids[i] = ids[row] // in place: replaced is ascending, so i is at most row
 		}
 		for deleted := range slices.Chunk(ids[:len(replaced)], rowsPerDelete) {
 			if err := l.s.DeleteRows(ctx, q, table, deleted); err != nil {
@@ -314,8 +315,8 @@ func joinPath(dir, name string) string {
 }
 
 // Interner numbers headers or files 1, 2, 3 … in the order of their first use, after the stored ones. A number that ID
-// assigns is uncommitted until Commit. Rollback withdraws the uncommitted numbers, because the archive has lost their
-// rows.
+// assigns is uncommitted until Settle. If the transaction was rolled back, Settle withdraws it, because the archive has
+// lost its row.
 type Interner[K comparable] struct {
 	ids         map[K]int64
 	last        int64

@@ -190,7 +190,7 @@ func (l *Loader) makeTables(ctx context.Context, q Querier) error {
 
 // write is the body of a commit's transaction.
 func (l *Loader) write(ctx context.Context, q Querier, c *archive.Commit, done []archive.Mark, stored *archive.CommitResult) error {
-	if l.stale {
+	if l.stale { // an earlier attempt of this transaction may have changed stored and done
 		*stored = archive.CommitResult{Replaced: map[string]int64{}}
 		copy(done, c.Complete)
 	}
@@ -282,7 +282,7 @@ func (l *Loader) refresh(ctx context.Context, q Querier) error {
 	if l.catalog, err = l.a.readCatalog(ctx, q, l.subset); err != nil {
 		return err
 	}
-	if l.marked = nil; l.catalog.Sealed && l.catalog.Files.Records == 0 {
+	if l.marked = nil; l.catalog.Sealed && l.catalog.Files.Records == 0 { // a sealed catalog counts every mark
 		l.marked = map[string]bool{}
 	}
 	if l.a.Design != design.Normalized {

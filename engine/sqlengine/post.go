@@ -195,7 +195,7 @@ type poster struct {
 	args []any // buffer for the arguments of a statement
 }
 
-// verdict is whether location and ingest filter admit a value.
+// verdict is whether the tables location and ingestfilter admit a value.
 type verdict byte
 
 const (

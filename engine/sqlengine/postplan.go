@@ -380,7 +380,7 @@ type appendBackoff struct {
 // maxSkipped is the greatest number of merges before the next attempt to append.
 const maxSkipped = 255
 
-// worthTrying reports whether to try an append now.
+// worthTrying reports whether to try an append now. If not, the caller merges, and worthTrying counts that merge.
 func (b *appendBackoff) worthTrying() bool {
 	if b.skip > 0 {
 		b.skip--

@@ -82,7 +82,7 @@ func (d *PostDialect) equalities(cols []PostColumn, firstParam int, separator st
 	})
 }
 
-// where compares the key with placeholders, of which firstParam is the number of the first.
+// where is the condition that the key equals placeholders. firstParam is the number of the first placeholder.
 func (d *PostDialect) where(t *PostTable, firstParam int) string {
 	return " WHERE " + d.equalities(t.Columns[:t.Keys], firstParam, " AND ")
 }

@@ -161,7 +161,7 @@ func OpenStar(ctx context.Context, e *StarEngine, p tables.Placement) (*tables.S
 	return out, nil
 }
 
-// openStar is a star of which it is known whether its tables are complete and have the requested placement.
+// openStar is an open star. It answers no question while its tables are incomplete or have another placement.
 type openStar struct {
 	*StarEngine
 	placement tables.Placement
@@ -184,7 +184,7 @@ func (s *openStar) checkPlacement(note string) error {
 	if err != nil && !s.placement.Replace {
 		return err
 	}
-	f, _ := errors.AsType[*fault.Error](err)
+	f, _ := errors.AsType[*fault.Error](err) // nil = the tables have this placement
 	s.unusable.Store(f)
 	return nil
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Trim removes the records with a valid time before from.
-func (l *Loader) Trim(ctx context.Context, from int64) error {
+// Trim removes the records with a valid time before cutoff.
+func (l *Loader) Trim(ctx context.Context, cutoff int64) error {
 	if l.a == nil {
 		return errClosed
 	}
@@ -24,13 +24,13 @@ func (l *Loader) Trim(ctx context.Context, from int64) error {
 		types, err := l.a.StoredTypes(ctx, q, l.subset)
 		removed, objects := design.NewCatalog(l.subset), int64(0)
 		for _, t := range types {
-			if err != nil || !l.catalog.HasRecordsBefore(t, from) {
+			if err != nil || !l.catalog.HasRecordsBefore(t, cutoff) {
 				continue
 			}
-			where := "fcst_valid_beg < " + l.a.Dialect.DateTime(from)
+			where := "fcst_valid_beg < " + l.a.Dialect.DateTime(cutoff)
 			table, _ := l.a.Table(l.subset, t)
 			if l.a.Design == design.Document {
-				where = "fcst_valid_epoch < " + strconv.FormatInt(from, 10)
+				where = "fcst_valid_epoch < " + strconv.FormatInt(cutoff, 10)
 				var documents int64
 				documents, err = QueryNumber(ctx, q, "SELECT count(*) FROM "+table+" WHERE "+where)
 				objects += documents
@@ -50,7 +50,7 @@ func (l *Loader) Trim(ctx context.Context, from int64) error {
 		if l.a.Design != design.Document {
 			objects = removed.Digest().Records
 		}
-		l.catalog.Trim(from, removed, objects)
+		l.catalog.Trim(cutoff, removed, objects)
 		return l.writeCatalog(ctx, q)
 	})
 	if err != nil {

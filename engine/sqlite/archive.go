@@ -35,8 +35,8 @@ func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, erro
 	a.Archive = &sqlengine.Archive{
 		Driver: Driver, Design: n, Dialect: dialect(), Pool: sqlengine.DatabaseSQL{DB: d.pool},
 		ContainersQuery: allTables,
-		SubsetIn: func(_ context.Context, home string) (string, bool, error) {
-			s, ok := tableSubset(home, a.OwnName(sqlengine.CatalogTable))
+		SubsetIn: func(_ context.Context, table string) (string, bool, error) {
+			s, ok := tableSubset(table, a.OwnName(sqlengine.CatalogTable))
 			return s, ok, nil
 		},
 		TablesQuery:    func(string) (string, []any) { return allTables, nil },

@@ -56,8 +56,9 @@ typedef struct state {
 
 static vfs *real, own;
 
-static int own_size(void) { return (real->file_size + 7) & ~7; }
-static state *state_of(file *f) { return (state *)((char *)f + own_size()); }
+// real_size returns the size of a file of the system, rounded up so that a state can follow it.
+static int real_size(void) { return (real->file_size + 7) & ~7; }
+static state *state_of(file *f) { return (state *)((char *)f + real_size()); }
 
 static uint64_t mix(uint64_t h, uint64_t word) {
 	h = (h ^ word) * 0x9E3779B97F4A7C15u; // bijective: a changed word always changes h
@@ -155,6 +156,6 @@ int barograph_checksums(void) {
 	if (!real) return 1;
 	own = *real;
 	own.name = SUM_VFS, own.open = open_file, own.next = NULL;
-	own.file_size = own_size() + sizeof(state);
+	own.file_size = real_size() + sizeof(state);
 	return sqlite3_vfs_register(&own, 0);
 }

@@ -3,7 +3,7 @@
 //
 // The file is in WAL mode with synchronous=FULL. Queries run during a load. A commit is on disk when
 // Commit returns, and a killed program leaves the last commit. The name of a subset's table is
-// "subset/table"; see archive.go. Documents are JSONB. It keeps 17 digits of each number, and SQLite 3.53
+// "subset/table"; see archive.go. Documents are JSONB, which keeps 17 digits of each number; SQLite 3.53
 // converts them to the same float64 (the tests try hundreds of thousands of doubles). Therefore this
 // package decodes no number from text.
 //

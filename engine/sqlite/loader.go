@@ -110,7 +110,7 @@ var chunks = [...]int{16, 4, 1} //nolint:gochecknoglobals // a constant table
 type lineTable struct {
 	shared  []sqlengine.Column // columns that are mostly equal in rows of one series and time
 	varying []sqlengine.Column
-	inserts [len(chunks)]*stmt // parameters: the shared columns, then the own columns of each row
+	inserts [len(chunks)]*stmt // parameters: the shared columns, then the varying columns of each row
 }
 
 func (l *loader) lineTable(table string, cols []sqlengine.Column) (*lineTable, error) {
@@ -119,7 +119,7 @@ func (l *loader) lineTable(table string, cols []sqlengine.Column) (*lineTable, e
 	}
 	lt := &lineTable{}
 	for _, c := range cols {
-		if common(c.From) {
+		if isShared(c.From) {
 			lt.shared = append(lt.shared, c)
 		} else {
 			lt.varying = append(lt.varying, c)
@@ -135,8 +135,8 @@ func (l *loader) lineTable(table string, cols []sqlengine.Column) (*lineTable, e
 	return lt, nil
 }
 
-// common reports whether the rows of a series and time mostly have the same value in a column.
-func common(from sqlengine.Source) bool {
+// isShared reports whether the rows of a series and time mostly have the same value in a column.
+func isShared(from sqlengine.Source) bool {
 	return slices.Contains([]sqlengine.Source{
 		sqlengine.HeaderID, sqlengine.FileID, sqlengine.Header, sqlengine.ValidBeg, sqlengine.ValidEnd,
 		sqlengine.ObsLead, sqlengine.ObsBeg, sqlengine.ObsEnd,
@@ -153,7 +153,7 @@ func (lt *lineTable) insert(table string, rows int) string {
 			b.WriteString(", ")
 		}
 		for k := range lt.shared {
-			fmt.Fprintf(&b, "%c?%d", "(,"[min(k, 1)], k+1)
+			fmt.Fprintf(&b, "%c?%d", "(,"[min(k, 1)], k+1) // ( before the first, a comma before the others
 		}
 		for range lt.varying {
 			fmt.Fprintf(&b, ",?%d", next)
@@ -175,7 +175,7 @@ func (l *loader) lines(ctx context.Context, _ sqlengine.Querier, table string, c
 			return err
 		}
 		same, k := alike(lines, rows[:min(len(rows), chunks[0])]), 0
-		for chunks[k] > same {
+		for chunks[k] > same { // until chunk k has only equal rows
 			k++
 		}
 		s := lt.inserts[k]

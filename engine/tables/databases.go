@@ -26,7 +26,7 @@ func Offers(d *engine.Driver, a Ability) bool { return slices.Contains(engine.Of
 
 // Databases opens the tables of a database. If a function is nil, the engine does not offer it.
 type Databases struct {
-	// Own opens a user's own tables. keep = with those of an earlier run; else it removes them.
+	// Own opens a user's own tables. It keeps the tables of an earlier run if keep is set, and otherwise removes them.
 	Own  func(ctx context.Context, keep bool) (*Tables, error)
 	Star Scans
 	Lake func(ctx context.Context, s launch.Store) (*Lake, error)

@@ -2,19 +2,20 @@
 // questions about them, for the commands scan, scan own and scan lake.
 //
 // A database offers the contract as *Databases, one of engine.Engine.Abilities. Its three
-// functions open tables with different sources of rows:
+// functions open tables with different sources of rows. A placement is where the tables are
+// stored, and how they are divided:
 //
-//	function  command    rows come from                 what a placement is     reference
+//	function  command    rows come from                 placement               reference
 //	Own       scan own   a user's Parquet or CSV files  one, the engine's own   DuckDB over the files, by declared types
 //	Star      scan       TPC-DS, made by synth tpcds    paths × partitions      StarReference, computed from the files
 //	Lake      scan lake  verification records           partitioning × size     answer.Reference, computed from the files
 //
-// The plan is one type, Tables, in place of the three. It would load a set of tables at a placement,
-// run a text and return rows, a plan, sizes and resource use. These types would change:
+// The three functions return different types. One type, Tables, is planned in their place: it would load a set of
+// tables at a placement, run a query text and return rows, a query plan, sizes and resource use. These would change:
 //
 //	type       would become                       what would stay
 //	Star       Tables, opened at a Placement      StarFiles and StarReference
-//	Lake       Tables, whose Load names a prefix  Write, of the one engine that writes the files
+//	Lake       Tables, whose Load names a prefix  Write, which only DuckDB has
 //	StarTable  Table with the columns of TPC-DS   the names
 //
 // One comparator, answer.CompareLoose, compares own tables and the star. The degree of proof

@@ -205,6 +205,7 @@ func (q StarQuery) Columns() int {
 
 // shape describes how answers to a question are ordered, limited and compared.
 func (q StarQuery) shape() answer.Shape {
+	// By number of columns: the indexes of the columns that determine the order. Year, sum, brand id; or sum, brand id.
 	order := map[int][]int{4: {0, 3, 1}, 3: {2, 0}}
 	return answer.Shape{Width: q.Columns(), By: order[q.Columns()], Limit: StarLimit, Degree: answer.EveryValue}
 }
@@ -287,7 +288,7 @@ func OpenStarFiles(dir string) (StarFiles, *tpcds.Manifest, error) {
 	return files, m, err
 }
 
-// starDate and starItem are the columns that the questions use.
+// starDate and starItem are the columns that the questions use. starKey is a group of a question, starSum its sum.
 type (
 	starDate struct{ year, month int64 }
 	starItem struct {
