@@ -15,7 +15,7 @@ import (
 // memory is what a node of the tests may use, in bytes.
 const memory = 2 << 30
 
-// quick are the options of Java for a server of tests: one thread collects garbage, because the heap is small.
+// quick has the options of Java for a server of tests: one thread collects garbage, because the heap is small.
 var quick = []string{enginetest.QuickJava + " -XX:+UseSerialGC"}
 
 func up(t *testing.T, nodes int) *lab.Lab {
@@ -23,20 +23,20 @@ func up(t *testing.T, nodes int) *lab.Lab {
 	return enginetest.Lab(t, asterixdb.Driver(), lab.Options{Memory: memory, Nodes: nodes, Environment: quick})
 }
 
-// databases names fresh dataverses on a server.
+// databases provides new databases on a server.
 type databases struct {
 	server *lab.Lab
-	made   atomic.Int64
+	count  atomic.Int64
 }
 
-// url names a database that holds nothing; query are parameters of the engine.
+// url returns the URL of a new, empty database. query has the parameters of the engine.
 func (d *databases) url(t testing.TB, query string) string {
 	t.Helper()
 	u, err := url.Parse(d.server.URL())
 	if err != nil {
 		t.Fatal(err)
 	}
-	u.Path = "/t" + strconv.FormatInt(d.made.Add(1), 10)
+	u.Path = "/t" + strconv.FormatInt(d.count.Add(1), 10)
 	u.RawQuery = query
 	return u.String()
 }
@@ -53,25 +53,24 @@ func (d *databases) config(query string) enginetest.Config {
 	}
 }
 
-// TestServer is all that one node must pass, on one server, as it takes ten
-// seconds to start and stop one.
+// TestServer runs all tests of one node on one server, because its start and stop take ten seconds.
 func TestServer(t *testing.T) {
-	t.Parallel() // beside the three nodes, which mostly wait
+	t.Parallel() // with TestThreeNodes, which mostly waits
 	d := &databases{server: up(t, 1)}
 	t.Run("conformance", func(t *testing.T) { enginetest.Run(t, d.config("")) })
 	t.Run("plans", func(t *testing.T) { plans(t, d) })
 	t.Run("later indexes", func(t *testing.T) { laterIndexes(t, d) })
-	// Every member declared, a dataset per line type, and the array index.
+	// With closed types every member is declared, and each line type has a dataset. lead is the array index.
 	t.Run("closed types", func(t *testing.T) {
 		enginetest.AtNight(t, "open types are tested by day")
 		enginetest.RunCases(t, d.config("types=closed&indexes=epoch,iso,lead"))
 	})
-	// The server is killed, not the client.
+	// RunServer kills the server, not the client.
 	t.Run("the server dies, and two load", func(t *testing.T) { enginetest.RunServer(t, d.config(""), d.server) })
 }
 
-// TestThreeNodes divides each dataset over three nodes; AsterixDB keeps no
-// copies. A node is killed under one design: the server takes a minute to miss it.
+// TestThreeNodes: each dataset is partitioned over three nodes; AsterixDB keeps no copies. The test kills a node with
+// one design only, because the server needs a minute to notice the failure.
 func TestThreeNodes(t *testing.T) {
 	enginetest.AtNight(t, "one node is tested by day; a node that was killed is missed after a minute only")
 	t.Parallel()

@@ -19,11 +19,9 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// BenchmarkLoad loads records as documents into an empty dataset with its two
-// indexes, once as Barograph does, from batches and all or nothing, and once
-// with AsterixDB's own LOAD DATASET from a file of the same documents that is
-// ready on the server's disk. It prints documents per second of both, and how
-// many times as long ours takes.
+// BenchmarkLoad loads records as documents into an empty dataset with its two indexes: once with Barograph, from
+// batches and as one atomic commit, and once with AsterixDB's own LOAD DATASET, from a file of the same documents on
+// the server's disk. It reports the documents per second of both, and how many times as long Barograph takes.
 func BenchmarkLoad(b *testing.B) {
 	d := &databases{server: enginetest.Lab(b, asterixdb.Driver(), lab.Options{Memory: 4 << 30})}
 	file := bulk(b)
@@ -34,7 +32,7 @@ func BenchmarkLoad(b *testing.B) {
 	}
 	var a, l time.Duration
 	n := 0
-	for b.Loop() { // in turns, so that both meet the same machine
+	for b.Loop() { // alternately, because the machine's load may change
 		a += ours(b, d.url(b, ""), file)
 		l += theirs(b, d.url(b, ""), path)
 		n += docs
@@ -44,7 +42,7 @@ func BenchmarkLoad(b *testing.B) {
 	b.ReportMetric(a.Seconds()/l.Seconds(), "times-as-long")
 }
 
-// bulk are 20,000 documents of four leads.
+// bulk returns 20,000 documents of four leads.
 func bulk(b *testing.B) enginetest.File {
 	b.Helper()
 	lt, ok := record.TypeByName("SAL1L2")
@@ -65,7 +63,7 @@ func bulk(b *testing.B) enginetest.File {
 	return enginetest.Generate(1, 1, all...)[0]
 }
 
-// jsonFile writes the documents of a file, one a line.
+// jsonFile writes the documents of a file, one per line.
 func jsonFile(b *testing.B, f enginetest.File) (path string, docs int) {
 	b.Helper()
 	path = filepath.Join(b.TempDir(), "docs.json")
@@ -93,8 +91,7 @@ func jsonFile(b *testing.B, f enginetest.File) (path string, docs int) {
 	return path, docs
 }
 
-// ours makes the datasets, loads with Barograph and returns the time that the
-// load took.
+// ours creates the datasets, loads with Barograph and returns the duration of the load.
 func ours(b *testing.B, url string, f enginetest.File) time.Duration {
 	b.Helper()
 	a := empty(b, url)
@@ -103,7 +100,7 @@ func ours(b *testing.B, url string, f enginetest.File) time.Duration {
 	return time.Since(began)
 }
 
-// empty makes the datasets of an archive.
+// empty creates the datasets of an archive.
 func empty(b *testing.B, url string) archive.Archive {
 	b.Helper()
 	a := openDesign(b, url, design.Document)
@@ -117,8 +114,7 @@ func empty(b *testing.B, url string) archive.Archive {
 	return a
 }
 
-// theirs makes the datasets, has the server load a file and returns the time
-// that LOAD DATASET took.
+// theirs creates the datasets, has the server load a file and returns the duration of LOAD DATASET.
 func theirs(b *testing.B, at, path string) time.Duration {
 	b.Helper()
 	empty(b, at)

@@ -290,7 +290,7 @@ func (w *rowWriter) find(ctx context.Context, stored *archive.CommitResult) erro
 			}
 		}
 		cols := sqlengine.LineColumns(t)
-		have := newCollector(t, cols)
+		existingRow := newCollector(t, cols)
 		name := w.l.a.target(t)
 		if w.existing[name] == nil {
 			w.existing[name] = map[string][]byte{}
@@ -298,17 +298,17 @@ func (w *rowWriter) find(ctx context.Context, stored *archive.CommitResult) erro
 		err := w.l.a.stored(ctx, name, wanted, func(id string, row []byte) error {
 			w.existing[name][id] = bytes.Clone(row)
 			position := incoming[id]
-			have.Reset()
-			have.SetHeader(*position.Batch.Header(position.I))
+			existingRow.Reset()
+			existingRow.SetHeader(*position.Batch.Header(position.I))
 			for k := range cols {
-				if err := collect(have, k, &cols[k], gjson.GetBytes(row, cols[k].Name)); err != nil {
+				if err := collect(existingRow, k, &cols[k], gjson.GetBytes(row, cols[k].Name)); err != nil {
 					return err
 				}
 			}
-			if err := have.EndRow(); err != nil {
+			if err := existingRow.EndRow(); err != nil {
 				return err
 			}
-			stored.Resolve(position.Batch.File, &have.Batch, 0, position.Batch, position.I)
+			stored.Resolve(position.Batch.File, &existingRow.Batch, 0, position.Batch, position.I)
 			return nil
 		})
 		if err != nil {

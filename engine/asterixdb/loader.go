@@ -439,7 +439,7 @@ func (w *docWriter) find(ctx context.Context, stored *archive.CommitResult) erro
 
 // count distinguishes new records from replaced ones.
 func (w *docWriter) count(stored *archive.CommitResult) error {
-	var have, into record.Batch
+	var existing, merged record.Batch
 	for _, t := range w.l.types {
 		for range w.groupers[t].HeadersAndTimes() {
 			stored.Objects++
@@ -448,12 +448,12 @@ func (w *docWriter) count(stored *archive.CommitResult) error {
 			continue
 		}
 		for doc := range w.groupers[t].Docs() {
-			resolve := func(i, j int) { stored.Resolve(doc.Files[j], &have, i, doc.Rows, j) }
-			rows, err := w.merge(doc, &have, &into, resolve)
+			resolve := func(i, j int) { stored.Resolve(doc.Files[j], &existing, i, doc.Rows, j) }
+			rows, err := w.merge(doc, &existing, &merged, resolve)
 			if err != nil {
 				return err
 			}
-			if rows == &into {
+			if rows == &merged {
 				stored.Objects--
 			}
 		}
@@ -461,33 +461,33 @@ func (w *docWriter) count(stored *archive.CommitResult) error {
 	return nil
 }
 
-// merge merges a document with the existing one of its id, which it reads into have, and returns into. If none exists,
-// it returns the document's own records. It calls onExisting for each record that have and doc both contain.
-func (w *docWriter) merge(doc *design.Doc, have, into *record.Batch, onExisting func(i, j int)) (*record.Batch, error) {
+// merge merges a document with the existing one of its id, which it reads into existing, and returns merged. If none
+// exists, it returns the document's own records. It calls resolve for each record that both documents contain.
+func (w *docWriter) merge(doc *design.Doc, existing, merged *record.Batch, resolve func(i, j int)) (*record.Batch, error) {
 	t := doc.Rows.Type
 	key := design.AppendKey(nil, t, w.l.subset, doc.Header(), doc.Valid())
 	old, ok := w.existing[w.l.a.target(t)][string(key)]
 	if !ok {
 		return doc.Rows, nil
 	}
-	have.Reset(t, "")
+	existing.Reset(t, "")
 	entries := []byte(gjson.GetBytes(old, "data").Raw)
-	if err := design.ParseEntries(entries, have, have.AddHeader(*doc.Header()), doc.Valid()); err != nil {
+	if err := design.ParseEntries(entries, existing, existing.AddHeader(*doc.Header()), doc.Valid()); err != nil {
 		return nil, err
 	}
-	design.Merge(into, have, doc, onExisting)
-	return into, nil
+	design.Merge(merged, existing, doc, resolve)
+	return merged, nil
 }
 
 func (w *docWriter) parts() []part { return w.typeParts(w.lines) }
 
 // lines writes the documents of line types.
 func (w *docWriter) lines(out io.Writer, types []*record.LineType) error {
-	var have, into record.Batch
+	var existing, merged record.Batch
 	var buf []byte
 	for _, t := range types {
 		for doc := range w.groupers[t].Docs() {
-			rows, err := w.merge(doc, &have, &into, func(int, int) {})
+			rows, err := w.merge(doc, &existing, &merged, func(int, int) {})
 			if err != nil {
 				return err
 			}

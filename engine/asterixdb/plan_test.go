@@ -15,8 +15,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// plans holds how each flavour reaches what is stored, as the server itself
-// says: keys must be a search of the primary index.
+// plans checks, by the plans of the server, how each flavour accesses the data: for example, keys must be a search of
+// the primary index.
 func plans(t *testing.T, d *databases) {
 	scan := func(object string) archive.Access { return access(object, archive.FullScan, "") }
 	index := func(object, name string) archive.Access { return access(object, archive.IndexScan, name) }
@@ -84,7 +84,7 @@ func access(object string, m archive.Method, index string) archive.Access {
 	return archive.Access{Object: object, Method: m, Index: index, Examined: -1, Kept: -1}
 }
 
-// openDesign opens a database under a design; it is closed with the test.
+// openDesign opens the archive of a design, which is closed with the test.
 func openDesign(t testing.TB, url string, n design.Name) archive.Archive {
 	t.Helper()
 	e, err := engine.Registry{asterixdb.Driver()}.Open(t.Context(), url, engine.Options{})
@@ -110,7 +110,7 @@ func header(mask, level string) record.Header {
 	return h
 }
 
-// few is a file of a few records.
+// few returns a file of a few records.
 func few(t *testing.T) enginetest.File {
 	t.Helper()
 	lt, ok := record.TypeByName("SAL1L2")

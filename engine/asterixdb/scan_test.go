@@ -12,8 +12,7 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
-// TestScans puts the collection of the analytical workload through the suite,
-// on one node and on three, which share three disks out.
+// TestScans runs the suite of the study scan on one node, and on three nodes that divide three disks among themselves.
 func TestScans(t *testing.T) {
 	for _, nodes := range []int{1, 3} {
 		t.Run(fmt.Sprintf("nodes=%d", nodes), func(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// rows cuts a reply with the scanner.
+// rows splits a reply with the scanner.
 func rows(text string) (members map[string]string, rows []string, err error) {
 	members = map[string]string{}
 	s := newScanner(strings.NewReader(text))
@@ -53,7 +53,7 @@ func TestScanner(t *testing.T) {
 	}
 }
 
-// FuzzScanner cuts what encoding/json takes as that does.
+// FuzzScanner: if encoding/json accepts a reply, the scanner splits it into the same rows.
 func FuzzScanner(f *testing.F) {
 	for _, seed := range []string{`{"results":[1,"a",{"b":[2]}],"status":"x"}`, `{"results":[]}`, `{"a":"\\\"","results":[null]}`} {
 		f.Add(seed)

@@ -155,19 +155,19 @@ func (a *openArchive) recover(ctx context.Context, subset string, s *state) erro
 		return err
 	}
 	states, n := a.dataset(stateDataset), strconv.FormatInt(s.started, 10)
-	of := ".subset = " + quote(subset)
+	cond := ".subset = " + quote(subset)
 	for _, name := range s.writes {
 		// First restore the previous documents; then the others can be identified by their number.
 		restore := fmt.Sprintf("UPSERT INTO %s (SELECT VALUE u.doc FROM %s AS u "+
 			"WHERE u.kind = \"undo\" AND u.`commit` = %s AND u%s AND u.`dataset` = %s);\n",
-			a.dataset(name), states, n, of, quote(name))
-		remove := fmt.Sprintf("DELETE FROM %s AS d WHERE d.%s = %s AND d%s", a.dataset(name), commitMember, n, of)
+			a.dataset(name), states, n, cond, quote(name))
+		remove := fmt.Sprintf("DELETE FROM %s AS d WHERE d.%s = %s AND d%s", a.dataset(name), commitMember, n, cond)
 		if _, err := a.db.client.run(ctx, request{text: restore + remove}); err != nil {
 			return err
 		}
 	}
 	_, err := a.db.client.run(ctx, request{
-		text: fmt.Sprintf("DELETE FROM %s AS u WHERE u.`commit` = %s AND u%s AND u.kind IN [\"undo\", \"mark\"];\n", states, n, of) +
+		text: fmt.Sprintf("DELETE FROM %s AS u WHERE u.`commit` = %s AND u%s AND u.kind IN [\"undo\", \"mark\"];\n", states, n, cond) +
 			fmt.Sprintf("DELETE FROM %s AS b WHERE b.id = %s", states, quote(startedID(subset))),
 	})
 	if err != nil {

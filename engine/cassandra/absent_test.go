@@ -17,7 +17,7 @@ func (e serverError) Code() int       { return e.code }
 func (e serverError) Message() string { return e.text }
 func (e serverError) Error() string   { return e.text }
 
-// A table in the making is in the schema before the server serves it: it is as absent as one that does not exist.
+// A table that is being created is in the schema before the server serves it. Until then it counts as absent.
 func TestAbsentTable(t *testing.T) {
 	for _, tc := range []struct {
 		err  error

@@ -165,7 +165,7 @@ func (a *openArchive) read(ctx context.Context, q *archive.Query, into *answer.B
 		kept = rows.Len()
 		return err
 	})
-	return sent, kept, failed(ctx, err)
+	return sent, kept, callError(ctx, err)
 }
 
 // sendPlan sends the queries of a plan and appends the records that count. It returns the number of rows that the
@@ -327,7 +327,7 @@ func (a *tables) head(ctx context.Context, subset string, c gocql.Consistency) (
 		return h, nil
 	}
 	slices.Sort(h.bad)
-	return h, failed(ctx, err)
+	return h, callError(ctx, err)
 }
 
 // begin gives a commit a unique number. If a reply is lost, the number is not used: the retried update does not apply.
@@ -344,7 +344,7 @@ func (a *tables) begin(ctx context.Context, subset string) (number int64, base h
 		}
 		won, err := q.MapScanCASContext(ctx, map[string]any{})
 		if err != nil {
-			return 0, base, failed(ctx, err)
+			return 0, base, callError(ctx, err)
 		}
 		if won {
 			return base.next + 1, base, nil
@@ -378,7 +378,7 @@ func (a *tables) advance(ctx context.Context, subset string, number int64, base 
 	if headErr == nil && h.version >= number && h.counts(number) {
 		return true, nil
 	}
-	return false, failed(ctx, errors.Join(err, headErr))
+	return false, callError(ctx, errors.Join(err, headErr))
 }
 
 // Size returns the tables' size on the disks of the node that replies, or the bytes that commits wrote if these are
@@ -409,7 +409,7 @@ func (a *openArchive) Size(ctx context.Context) (int64, error) {
 		}
 	}
 	if err := iter.Close(); err != nil {
-		return 0, failed(ctx, err)
+		return 0, callError(ctx, err)
 	}
 	return max(onDisk, written), nil
 }
@@ -442,7 +442,7 @@ func (a *openArchive) forUnits(ctx context.Context, subset string, t *record.Lin
 		for err == nil && it.Scan(&u.name, &u.year) {
 			err = each(u)
 		}
-		if err := errors.Join(err, failed(ctx, it.Close())); err != nil {
+		if err := errors.Join(err, callError(ctx, it.Close())); err != nil {
 			return err
 		}
 	}
@@ -464,7 +464,7 @@ func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Cont
 		if records > 0 {
 			c.Records[t.Name] = records
 		}
-		return failed(ctx, err)
+		return callError(ctx, err)
 	})
 	return c, err
 }
@@ -543,7 +543,7 @@ func (a *openArchive) dumpType(ctx context.Context, subset string, t *record.Lin
 		place := func(string) (uint32, int64, error) { return head, valid, nil }
 		_, err = s.rows(a.session.Query(text, a.args(u)...).IterContext(ctx), place, &b)
 		if err != nil {
-			return failed(ctx, err)
+			return callError(ctx, err)
 		}
 		_, err = to.YieldFull(&b)
 		return err

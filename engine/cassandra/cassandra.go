@@ -234,7 +234,7 @@ func (s *store) about(ctx context.Context) (engine.About, error) {
 		"inflight":    strconv.Itoa(s.inflight),
 	}}
 	if err := s.session.Query("SELECT release_version FROM system.local").ScanContext(ctx, &a.Version); err != nil {
-		return a, failed(ctx, err)
+		return a, callError(ctx, err)
 	}
 	var scylla string
 	if err := s.session.Query("SELECT version FROM system.versions LIMIT 1").ScanContext(ctx, &scylla); err == nil {
@@ -242,13 +242,13 @@ func (s *store) about(ctx context.Context) (engine.About, error) {
 	}
 	var peers int
 	if err := s.session.Query("SELECT count(*) FROM system.peers").ScanContext(ctx, &peers); err != nil {
-		return a, failed(ctx, err)
+		return a, callError(ctx, err)
 	}
 	a.Settings["nodes"] = strconv.Itoa(peers + 1)
 	replication, isLogged := map[string]string{}, true
 	const keyspace = "SELECT replication, durable_writes FROM system_schema.keyspaces WHERE keyspace_name = ?"
 	if err := s.session.Query(keyspace, s.keyspace).ScanContext(ctx, &replication, &isLogged); err != nil {
-		return a, failed(ctx, err)
+		return a, callError(ctx, err)
 	}
 	a.Settings["durable_writes"] = strconv.FormatBool(isLogged)
 	for name, v := range replication {
@@ -298,7 +298,7 @@ func durability(sync string) string {
 	return "the server does not tell when its log is synced"
 }
 
-// failed is engine.CallError with the driver's errors of lost connections.
-func failed(ctx context.Context, err error) error {
+// callError is engine.CallError with the driver's errors of lost connections.
+func callError(ctx context.Context, err error) error {
 	return engine.CallError(ctx, err, gocql.ErrNoConnections, gocql.ErrConnectionClosed, gocql.ErrTimeoutNoResponse)
 }

@@ -22,14 +22,14 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// archives makes fresh archives in one keyspace: tables take long to make.
+// archives provides new archives in one keyspace, because the creation of tables takes long.
 type archives struct {
 	server                *lab.Lab
 	keyspace, replication string // "" = those of the server's URL
-	served                atomic.Int64
+	count                 atomic.Int64
 }
 
-// url names an archive that holds nothing.
+// url returns the URL of a new, empty archive.
 func (a *archives) url(t testing.TB) string {
 	t.Helper()
 	u, err := url.Parse(a.server.URL())
@@ -37,7 +37,7 @@ func (a *archives) url(t testing.TB) string {
 		t.Fatal(err)
 	}
 	q := u.Query()
-	q.Set("archive", "test_"+strconv.FormatInt(a.served.Add(1), 10))
+	q.Set("archive", "test_"+strconv.FormatInt(a.count.Add(1), 10))
 	if a.keyspace != "" {
 		u.Path = a.keyspace
 		q.Set("replication", a.replication)
@@ -58,25 +58,25 @@ func (a *archives) config() enginetest.Config {
 	}
 }
 
-// of tests one design alone.
+// of returns the configuration of tests of only one design.
 func (a *archives) of(d design.Name) enginetest.Config {
 	c := a.config()
 	enginetest.Only(&c.Driver, d)
 	return c
 }
 
-// small is a node of half a gigabyte of heap, whose commits are durable: a
-// server that is killed may lose them under another profile.
+// small has the options of a node with a heap of half a gigabyte, whose commits are durable. With another profile, a
+// killed server may lose them.
 var small = lab.Options{Profile: "tuned", Memory: 1 << 30}
 
-// TestOneNode has one server for the whole suite: it takes seconds to start. It
-// and TestThreeNodes wait much, for disks and starts, and run beside each other.
+// TestOneNode runs the suite on one server, because its start takes seconds. It runs in parallel with TestThreeNodes:
+// both mostly wait for disks and starts.
 func TestOneNode(t *testing.T) {
 	t.Parallel()
 	a := archives{server: enginetest.Lab(t, cassandra.Driver(), small)}
 	t.Run("first clients", func(t *testing.T) { firstClients(t, &a) })
 	t.Run("conformance", func(t *testing.T) { enginetest.Run(t, a.config()) })
-	t.Run("unconditional", func(t *testing.T) { // look first, then write; a prefix of one byte
+	t.Run("unconditional", func(t *testing.T) { // reads first, then writes; a prefix of one byte
 		enginetest.AtNight(t, "records are tested by day as the default has them")
 		c := a.config()
 		c.URL = func(t *testing.T) string { return a.url(t) + "&conditional=false&prefix=1" }
@@ -86,7 +86,7 @@ func TestOneNode(t *testing.T) {
 	t.Run("server", func(t *testing.T) { enginetest.RunServer(t, a.config(), a.server) })
 }
 
-// lateReply stops the only node (SIGSTOP) for a moment: a client waits for its reply.
+// lateReply: the only node stops (SIGSTOP) for a moment, and the client waits for its reply.
 func lateReply(t *testing.T, a *archives) {
 	e, err := engine.Registry{cassandra.Driver()}.Open(t.Context(), a.url(t)+"&conditional=false", engine.Options{})
 	if err != nil {
@@ -128,15 +128,15 @@ func lateReply(t *testing.T, a *archives) {
 	<-resumed
 }
 
-// TestThreeNodes keeps three copies in the one design, so that a quorum is left
-// when a node dies, and one in the other.
+// TestThreeNodes: the keyspace of one design has three copies, so a quorum remains after a node failure. That of the
+// other design has one copy.
 func TestThreeNodes(t *testing.T) {
 	enginetest.AtNight(t, "one node is tested by day; three servers of Java take minutes to start and to change their tables")
 	t.Parallel()
 	o := small
 	o.Nodes = 3
 	a := archives{server: enginetest.Lab(t, cassandra.Driver(), o)}
-	t.Cleanup(func() { // each takes seconds to end cleanly, as that of TestOneNode does
+	t.Cleanup(func() { // a kill saves the seconds that each node takes to stop
 		for i := range o.Nodes {
 			if err := a.server.Kill(i); err != nil {
 				t.Error(err)
@@ -155,9 +155,8 @@ func TestThreeNodes(t *testing.T) {
 	})
 }
 
-// firstClients open a keyspace that is not there, one shortly after the other,
-// so that some find tables in the making: no table is made twice, and none is
-// used before all nodes have it.
+// firstClients: clients open a missing keyspace shortly after one another, so some of them find tables that are being
+// created. No table is created twice, and no client uses a table before all nodes serve it.
 func firstClients(t *testing.T, a *archives) {
 	const clients, apart = 12, 30 * time.Millisecond
 	url := a.url(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// kv opens tables of records under keys; the package comment describes their layout.
+// kvTables opens tables of records under keys; the package comment describes their layout.
 type kvTables struct{ *store }
 
 // The columns of a table besides its fields. The first has the name of YCSB's binding. The second is the
@@ -53,11 +53,11 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	if k.name != "" {
 		name = k.name + "_" + name
 	}
-	if len(name+partsOf) > longestName {
-		problem := fmt.Sprintf("the name %q is longer than %d letters", name, longestName-len(partsOf))
+	if len(name+partsSuffix) > longestName {
+		problem := fmt.Sprintf("the name %q is longer than %d letters", name, longestName-len(partsSuffix))
 		return nil, &fault.Error{Setting: "table", Problem: problem, Cure: "choose a shorter one"}
 	}
-	tb := &kvTable{store: k.store, layout: t.Layout, table: quote(name), parts: quote(name + partsOf), prefix: k.prefix, busy: kv.NewStripes()}
+	tb := &kvTable{store: k.store, layout: t.Layout, table: quote(name), parts: quote(name + partsSuffix), prefix: k.prefix, busy: kv.NewStripes()}
 	for _, f := range t.Fields {
 		tb.fields = append(tb.fields, quote(strings.ToLower(f)))
 	}
@@ -77,19 +77,19 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	if tb.layout == kv.Clustered {
 		r.Partitions = func(ctx context.Context) (n int64, err error) {
 			err = tb.session.Query("SELECT count(*) FROM "+tb.parts+" WHERE one = 0").ScanContext(ctx, &n)
-			return n, failed(ctx, err)
+			return n, callError(ctx, err)
 		}
 	}
 	return r, nil
 }
 
-// partsOf is the suffix of the name of the table that lists a clustered table's partitions.
-const partsOf = "_parts"
+// partsSuffix is the suffix of the name of the table that lists a clustered table's partitions.
+const partsSuffix = "_parts"
 
 // The comments of tables: of a clustered table, followed by the length of its prefix, and of a hashed one.
 const (
-	prefixed = "barograph: a partition for each prefix of keys, bytes: "
-	hashed   = "barograph: 24 partitions by the hash of keys"
+	clusteredComment = "barograph: a partition for each prefix of keys, bytes: "
+	hashedComment    = "barograph: 24 partitions by the hash of keys"
 )
 
 // hashParts are the partitions of a hashed table. Their number gives nodes about the same number of
@@ -109,7 +109,7 @@ func (tb *kvTable) checkLayout(ctx context.Context, name string) (exists bool, e
 		columns[column] = kind
 	}
 	if err := rows.Close(); err != nil || len(columns) == 0 {
-		return false, failed(ctx, err)
+		return false, callError(ctx, err)
 	}
 	want := map[string]string{keyColumn: "partition_key"}
 	if tb.partitioned() {
@@ -134,9 +134,9 @@ func (tb *kvTable) checkLayout(ctx context.Context, name string) (exists bool, e
 	const comments = "SELECT comment FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?"
 	err = tb.session.Query(comments, tb.keyspace, name).ScanContext(ctx, &comment)
 	if err != nil {
-		return false, failed(ctx, err)
+		return false, callError(ctx, err)
 	}
-	if (comment == hashed) != (tb.layout == kv.Hash) {
+	if (comment == hashedComment) != (tb.layout == kv.Hash) {
 		return false, &fault.Error{
 			Setting: "table " + name,
 			Problem: fmt.Sprintf("has not the layout %s", tb.layout),
@@ -146,7 +146,7 @@ func (tb *kvTable) checkLayout(ctx context.Context, name string) (exists bool, e
 	if tb.layout == kv.Hash {
 		return true, nil
 	}
-	n, err := strconv.Atoi(strings.TrimPrefix(comment, prefixed))
+	n, err := strconv.Atoi(strings.TrimPrefix(comment, clusteredComment))
 	if err != nil || n < 1 {
 		return false, &fault.Error{
 			Setting: "table " + name,
@@ -170,9 +170,9 @@ func (tb *kvTable) make(ctx context.Context) error {
 		}
 	}
 	if tb.partitioned() {
-		comment := hashed
+		comment := hashedComment
 		if tb.layout == kv.Clustered {
-			comment = prefixed + strconv.Itoa(tb.prefix)
+			comment = clusteredComment + strconv.Itoa(tb.prefix)
 		}
 		statement = "CREATE TABLE IF NOT EXISTS %s (" + prefixColumn + " blob, " + keyColumn + " text"
 		end = ", PRIMARY KEY (" + prefixColumn + ", " + keyColumn + ")) WITH comment = '" + comment + "'"
@@ -191,7 +191,7 @@ func (tb *kvTable) count(ctx context.Context) (n int64, err error) {
 	for rows.Scan(&key) {
 		n++
 	}
-	return n, failed(ctx, rows.Close())
+	return n, callError(ctx, rows.Close())
 }
 
 // part returns the partition of a key: the complete key, or its first bytes. Keys of one partition are
@@ -215,7 +215,7 @@ func (tb *kvTable) list(ctx context.Context, part []byte) error {
 	if err == nil {
 		tb.known.Store(string(part), true)
 	}
-	return failed(ctx, err)
+	return callError(ctx, err)
 }
 
 // partitionsAfter returns some partitions after a given one, in their order.
@@ -225,7 +225,7 @@ func (tb *kvTable) partitionsAfter(ctx context.Context, behind []byte, n int) (p
 	for rows.Scan(&c) {
 		parts = append(parts, slices.Clone(c))
 	}
-	return parts, failed(ctx, rows.Close())
+	return parts, callError(ctx, rows.Close())
 }
 
 var errNoKey = errors.New("cassandra: a record needs a key")
@@ -285,7 +285,7 @@ func (tb *kvTable) columns(f kv.Fields, behind string) string {
 	return strings.Join(names, behind+", ") + behind
 }
 
-// where is the condition on a key; at returns its arguments.
+// where is the condition on a key; keyArgs returns its arguments.
 func (tb *kvTable) where() string {
 	if tb.partitioned() {
 		return " WHERE " + prefixColumn + " = ? AND " + keyColumn + " = ?"
@@ -334,7 +334,7 @@ func (c *kvConn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row
 		c.decode(c.cells[:n], f, into)
 	}
 	if err := rows.Close(); err != nil {
-		return failed(ctx, err)
+		return callError(ctx, err)
 	}
 	if !found {
 		return kv.ErrNotFound
@@ -347,7 +347,7 @@ func (c *kvConn) exists(ctx context.Context, key []byte) (bool, error) {
 	text := c.text('t', nil, func() string { return "SELECT " + keyColumn + " FROM " + c.table + c.where() })
 	rows := c.query(text, c.keyArgs(nil, key)...).IterContext(ctx)
 	found := rows.Scan(&c.cells[0])
-	return found, failed(ctx, rows.Close())
+	return found, callError(ctx, rows.Close())
 }
 
 // write runs a statement that must find a record (found) or no record. Such a statement has a condition and
@@ -368,14 +368,14 @@ func (c *kvConn) write(ctx context.Context, key []byte, found bool, text, condit
 		if err == nil && !done {
 			return refused
 		}
-		return failed(ctx, err)
+		return callError(ctx, err)
 	}
 	if exists, err := c.exists(ctx, key); err != nil {
 		return err
 	} else if exists != found {
 		return refused
 	}
-	return failed(ctx, c.query(text, c.args...).ExecContext(ctx))
+	return callError(ctx, c.query(text, c.args...).ExecContext(ctx))
 }
 
 // values appends the values of a row.

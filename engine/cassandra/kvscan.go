@@ -110,7 +110,7 @@ func (c *kvConn) readAll(ctx context.Context, parts [][]byte, from []byte, n int
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return nil, failed(ctx, err)
+		return nil, callError(ctx, err)
 	}
 	return rows, nil
 }
@@ -138,5 +138,5 @@ func (tb *kvTable) readPartition(
 			return err
 		}
 	}
-	return failed(ctx, rows.Close())
+	return callError(ctx, rows.Close())
 }

@@ -254,7 +254,7 @@ func (s *store) create(ctx context.Context, table, statement string) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("table %s: %w", table, failed(ctx, err))
+		return fmt.Errorf("table %s: %w", table, callError(ctx, err))
 	}
 	s.mu.Lock()
 	s.servedTables[table] = true
@@ -319,7 +319,7 @@ func (r *raw) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
 	return nil
 }
 
-func (r raw) whole() int64 {
+func (r raw) integer() int64 {
 	switch len(r) {
 	case 8:
 		return int64(binary.BigEndian.Uint64(r))
@@ -427,26 +427,26 @@ func (p *selection) scanner(counts func(int64) bool, admits func(int64, int32) b
 type place func(name string) (head uint32, valid int64, err error)
 
 // rows appends the records of a reply that count: for each identity the latest.
-func (s *scanner) rows(iter *gocql.Iter, where place, into *record.Batch) (read int64, err error) {
+func (s *scanner) rows(iter *gocql.Iter, placeOf place, into *record.Batch) (read int64, err error) {
 	s.name, s.taken, s.lead = "", false, math.MinInt64
-	head, valid, err := where("")
+	head, valid, err := placeOf("")
 	for err == nil && iter.Scan(s.dest...) {
 		read++
 		cells := s.cells
 		if s.named {
 			if string(cells[0]) != s.name || read == 1 {
 				s.name, s.taken, s.lead = string(cells[0]), false, math.MinInt64
-				if head, valid, err = where(s.name); err != nil {
+				if head, valid, err = placeOf(s.name); err != nil {
 					break
 				}
 			}
 			cells = cells[1:]
 		}
 		if s.bySeries {
-			valid = cells[0].whole()
+			valid = cells[0].integer()
 			cells = cells[1:]
 		}
-		if !s.fresh(valid, cells[0].whole(), cells[1]) || !s.counts(cells[2].whole()) {
+		if !s.fresh(valid, cells[0].integer(), cells[1]) || !s.counts(cells[2].integer()) {
 			continue
 		}
 		s.taken = true
@@ -473,7 +473,7 @@ func (s *scanner) take(cells []raw, head uint32, valid int64, b *record.Batch) e
 	if s.windows {
 		if cells[0] != nil {
 			i := b.Len() - 1
-			b.ValidEnd[i], b.ObsLead[i], b.ObsBeg[i], b.ObsEnd[i] = cells[0].whole(), int32(cells[1].whole()), cells[2].whole(), cells[3].whole()
+			b.ValidEnd[i], b.ObsLead[i], b.ObsBeg[i], b.ObsEnd[i] = cells[0].integer(), int32(cells[1].integer()), cells[2].integer(), cells[3].integer()
 		}
 		cells = cells[4:]
 	}

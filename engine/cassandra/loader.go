@@ -45,7 +45,7 @@ func (d docs) Subsets(ctx context.Context) ([]string, error) {
 			names = append(names, name)
 		}
 	}
-	return names, failed(ctx, iter.Close())
+	return names, callError(ctx, iter.Close())
 }
 
 // Describe reads version and catalog. The next commit removes the catalog of the previous one, so the
@@ -60,7 +60,7 @@ func (d docs) Describe(ctx context.Context, subset string, known int64) (int64, 
 		const catalogs = "SELECT catalog FROM catalogs WHERE design = ? AND subset = ? AND commit_number = ?"
 		err = d.session.Query(catalogs, d.scope(), subset, h.catalog).ScanContext(ctx, &text)
 		if !errors.Is(err, gocql.ErrNotFound) {
-			return h.version, text, failed(ctx, err)
+			return h.version, text, callError(ctx, err)
 		}
 		if err := engine.Pause(ctx, time.Millisecond); err != nil {
 			return 0, nil, err
@@ -87,7 +87,7 @@ func (d docs) Marks(ctx context.Context, subset string) ([]archive.Mark, error) 
 		decodeErr = errors.Join(decodeErr, json.Unmarshal([]byte(text), &m))
 		marks = append(marks, m)
 	}
-	return docengine.Latest(marks), errors.Join(failed(ctx, iter.Close()), decodeErr)
+	return docengine.Latest(marks), errors.Join(callError(ctx, iter.Close()), decodeErr)
 }
 
 // Create refuses a name that keys cannot contain.
@@ -135,7 +135,7 @@ func (t *attempt) Fetch(ctx context.Context, lt *record.LineType, ids []string, 
 			return each(id, doc)
 		})
 	}
-	return failed(ctx, group.Wait())
+	return callError(ctx, group.Wait())
 }
 
 // document returns the payload of a document; nil = it does not exist.
@@ -151,15 +151,15 @@ func (t *attempt) document(ctx context.Context, lt *record.LineType, id string) 
 		text += " AND " + colValid + " = ?"
 		args = append(args, valid)
 	}
-	var have record.Batch
-	have.Reset(lt, "")
-	head := have.AddHeader(h)
+	var existing record.Batch
+	existing.Reset(lt, "")
+	head := existing.AddHeader(h)
 	at := func(string) (uint32, int64, error) { return head, valid, nil }
-	if _, err := every.scanner(t.base.counts, nil).rows(t.session.Query(text, args...).IterContext(ctx), at, &have); err != nil {
+	if _, err := every.scanner(t.base.counts, nil).rows(t.session.Query(text, args...).IterContext(ctx), at, &existing); err != nil {
 		return nil, err
 	}
 	g := design.NewGrouper(lt) // sorts the rows in a document's order
-	g.Add(&have)
+	g.Add(&existing)
 	for doc := range g.Docs() {
 		payload = t.Append(nil, t.subset, id, doc.Rows)
 	}
@@ -340,7 +340,7 @@ func (t *attempt) Publish(ctx context.Context, catalog []byte, done []archive.Ma
 // End removes the previous catalogs. What a failed commit has written stays in the tables: readers skip it.
 func (t *attempt) End(ctx context.Context, visible bool, err error) error {
 	if err != nil {
-		return fmt.Errorf("cassandra: commit to %s: %w", t.subset, failed(ctx, err))
+		return fmt.Errorf("cassandra: commit to %s: %w", t.subset, callError(ctx, err))
 	}
 	if visible {
 		const remove = "DELETE FROM catalogs WHERE design = ? AND subset = ? AND commit_number < ?"

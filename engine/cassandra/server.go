@@ -204,7 +204,7 @@ func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 }
 
 // form waits until every node knows all others. It then creates the cluster's account with a copy on every
-// node, so each node alone can authenticate.
+// node, so every node can authenticate clients while the others are down.
 func form(ctx context.Context, c *launch.Cluster) error {
 	ctx, stop := context.WithTimeout(ctx, 3*time.Minute)
 	defer stop()
@@ -296,7 +296,7 @@ func (s *store) metrics(ctx context.Context) (m engine.Metrics, err error) {
 				break
 			}
 			if err != nil {
-				return m, failed(ctx, err)
+				return m, callError(ctx, err)
 			}
 			reported = true
 			for name, v := range ofNode {

@@ -39,8 +39,7 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// TestWhatCounts: numbers above the version, and those that never will, are
-// not to be seen.
+// TestWhatCounts: commits with numbers above the version, and those in bad, are not visible.
 func TestWhatCounts(t *testing.T) {
 	h := head{version: 5, bad: []int64{2, 4}}
 	for number, want := range map[int64]bool{1: true, 2: false, 3: true, 4: false, 5: true, 6: false} {
@@ -50,7 +49,7 @@ func TestWhatCounts(t *testing.T) {
 	}
 }
 
-// TestStatements are those that are sent for one line type.
+// TestStatements: the statements of a line type have a value for each column, and the table has the right key.
 func TestStatements(t *testing.T) {
 	lt, _ := record.TypeByName("SL1L2")
 	for _, l := range layouts {
@@ -69,7 +68,7 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// TestShortLists: a question of 250 times becomes lists that ScyllaDB takes.
+// TestShortLists: a question of 250 times is split into lists that ScyllaDB accepts.
 func TestShortLists(t *testing.T) {
 	lt, _ := record.TypeByName("PCT")
 	one := enginetest.LongRecord(lt, 1, 1)

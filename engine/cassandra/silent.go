@@ -93,5 +93,5 @@ type secondNode struct{ *store }
 // Attempts returns the number of further nodes.
 func (s secondNode) Attempts() int { return min(1, max(0, len(s.up())-1)) }
 
-// Delay returns how long the driver waits before.
+// Delay returns how long the driver waits before it sends the statement to the second node.
 func (s secondNode) Delay() time.Duration { return silence }

@@ -71,8 +71,8 @@ func TestLibrary(t *testing.T) {
 	try("differs from the released library")
 }
 
-// TestLargeCommit kills the process of ClickHouse in commits of more records than
-// it stores as one part: afterwards all of a commit is there, or nothing.
+// TestLargeCommit kills the process of ClickHouse during commits of more records than ClickHouse stores as one part.
+// Afterwards the archive contains the complete commit or nothing of it.
 func TestLargeCommit(t *testing.T) {
 	enginetest.Installed(t, Driver())
 	if !enginetest.Nightly() {

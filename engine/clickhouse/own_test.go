@@ -19,8 +19,8 @@ import (
 	"github.com/barograph/barograph/query/answer"
 )
 
-// TestCells: a column of an answer is read by its type; one of a type that no
-// reader takes is refused, not printed.
+// TestCells: columnReader reads a column of a result by its type. It returns no reader for a type that it does not
+// support, so the query is refused.
 func TestCells(t *testing.T) {
 	noon := time.Date(2019, 1, 1, 12, 0, 0, 0, time.UTC)
 	whole := proto.NewColNullable(new(proto.ColInt64))

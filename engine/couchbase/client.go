@@ -304,8 +304,8 @@ func (c *client) query(
 	if err != nil {
 		return 0, err
 	}
-	keepWaiting := context.AfterFunc(limited, op.Cancel) // the SDK's deadline does not apply to the rows
-	defer keepWaiting()
+	stopCancel := context.AfterFunc(limited, op.Cancel) // the SDK's deadline does not apply to the rows
+	defer stopCancel()
 	for row := rows.NextRow(); row != nil; row = rows.NextRow() {
 		if err := each(bytes.TrimSpace(row)); err != nil {
 			return 0, errors.Join(err, rows.Close())

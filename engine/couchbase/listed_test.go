@@ -57,9 +57,9 @@ func TestRemovedIdsAreNotListed(t *testing.T) {
 	}
 	checkSize := func() {
 		t.Helper()
-		is, err := a.measure(t.Context(), "a")
-		if kept, failed := a.Size(t.Context()); err != nil || failed != nil || kept != is || is == 0 {
-			t.Errorf("%d bytes are counted, %v; %d are stored, %v", kept, failed, is, err)
+		stored, err := a.measure(t.Context(), "a")
+		if counted, failed := a.Size(t.Context()); err != nil || failed != nil || counted != stored || stored == 0 {
+			t.Errorf("%d bytes are counted, %v; %d are stored, %v", counted, failed, stored, err)
 		}
 	}
 	store("first.vsdb", 24, 1, 2, 3, 4)

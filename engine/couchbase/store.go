@@ -71,8 +71,8 @@ func (s *store) Swap(ctx context.Context, name string, text []byte, rev int64) (
 	return int64(cas), nil
 }
 
-// Put stores a long text in pieces. The text of the name then lists the names of the pieces. They are new names:
-// until Put returns, Get reads the earlier text.
+// Put stores a long text in pieces. The text of the name then lists the names of the pieces. Each Put uses new names
+// for them: Get reads the earlier text until Put replaces the list. After that Put deletes the earlier pieces.
 func (s *store) Put(ctx context.Context, name string, text []byte) error {
 	earlier, err := s.pieces(ctx, name)
 	if err != nil {

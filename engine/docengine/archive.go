@@ -361,7 +361,8 @@ func InOrder[T any](
 	get func(ctx context.Context, some []string) (T, error), each func(first int, some T) error,
 ) error {
 	group, ctx := errgroup.WithContext(ctx)
-	// The replies are in the order of ids. The receiver below waits for one more than the channel contains.
+	// The replies in the channel are in the order of ids. Its size limits the calls in flight: width-1 replies wait in
+	// the channel, and the receiver below waits for one.
 	inFlight := make(chan chan T, max(width-1, 0))
 	group.Go(func() error {
 		defer close(inFlight)

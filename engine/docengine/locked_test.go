@@ -148,7 +148,7 @@ func TestRollBackWithoutTheLock(t *testing.T) {
 	failing := begin(t, a, "first")
 	var other Commit
 	takeOver := sync.OnceFunc(func() { other = begin(t, b, "second") })
-	first.swapError = func(name string) error { // it reaches the server no more, for the time of a lease
+	first.swapError = func(name string) error { // for the time of a lease its heartbeats fail
 		if name == lockName("a") {
 			return errors.New("the connection is lost")
 		}

@@ -111,7 +111,8 @@ func (a *openArchive) Size(ctx context.Context) (size int64, err error) {
 	return engine.Bytes(a.db.path, a.db.path+".wal")
 }
 
-func whole(v int64) string { return strconv.FormatInt(v, 10) }
+// literal writes an integer into a statement.
+func literal(v int64) string { return strconv.FormatInt(v, 10) }
 
 // The layout of a file: three headers and then blocks, each after its checksum
 // (DuckDB's src/include/duckdb/storage/storage_info.hpp and src/common/checksum.cpp).
@@ -157,7 +158,7 @@ func checkFile(ctx context.Context, path string) (problems []string, err error) 
 	var blocks, size, latest, list uint64
 	for at := 0; at < len(head); at += headerBytes {
 		part := head[at : at+headerBytes]
-		if !fits(part) {
+		if !matchesChecksum(part) {
 			bad(at)
 			continue
 		}
@@ -180,7 +181,7 @@ func checkFile(ctx context.Context, path string) (problems []string, err error) 
 		} else if err != nil {
 			return problems, err
 		}
-		if !fits(block) {
+		if !matchesChecksum(block) {
 			bad(at)
 		}
 	}
@@ -227,11 +228,11 @@ func hasHeader(path string) bool {
 	defer f.Close() //nolint:errcheck // it is only read
 	head := make([]byte, headers*headerBytes)
 	_, err = io.ReadFull(f, head)
-	return err == nil && (fits(head[headerBytes:2*headerBytes]) || fits(head[2*headerBytes:]))
+	return err == nil && (matchesChecksum(head[headerBytes:2*headerBytes]) || matchesChecksum(head[2*headerBytes:]))
 }
 
-// fits reports whether a header or a block matches its checksum.
-func fits(b []byte) bool { return binary.LittleEndian.Uint64(b) == checksum(b[8:]) }
+// matchesChecksum reports whether a header or a block matches its checksum.
+func matchesChecksum(b []byte) bool { return binary.LittleEndian.Uint64(b) == checksum(b[8:]) }
 
 func checksum(b []byte) uint64 {
 	sum := uint64(checksumSeed)
@@ -245,14 +246,14 @@ func checksum(b []byte) uint64 {
 // find what the scans read.
 func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (plan archive.Plan, err error) {
 	err = a.db.withConn(ctx, func(c *conn) error {
-		if plan.Text, err = c.printed(ctx, "EXPLAIN "+q.Text, q.Args...); err != nil {
+		if plan.Text, err = c.lastColumn(ctx, "EXPLAIN "+q.Text, q.Args...); err != nil {
 			if ok, e := a.Exists(ctx, q.Question); e == nil && !ok {
 				plan.Text = "(the subset has no records of " + q.Question.Type.Name + ")"
 				return nil
 			}
 			return err
 		}
-		profile, err := c.printed(ctx, "EXPLAIN (ANALYZE, FORMAT JSON) "+q.Text, q.Args...)
+		profile, err := c.lastColumn(ctx, "EXPLAIN (ANALYZE, FORMAT JSON) "+q.Text, q.Args...)
 		if err != nil {
 			return err
 		}
@@ -274,8 +275,8 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (plan archi
 	return plan, err
 }
 
-// printed joins the last column of a reply, which is text.
-func (c *conn) printed(ctx context.Context, text string, args ...any) (string, error) {
+// lastColumn joins the texts in the last column of a reply.
+func (c *conn) lastColumn(ctx context.Context, text string, args ...any) (string, error) {
 	r, err := c.query(ctx, text, args...)
 	if err != nil {
 		return "", err

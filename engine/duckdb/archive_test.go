@@ -67,7 +67,7 @@ func series(path string, leads int, valid ...int64) *record.Batch {
 	return b
 }
 
-// digest is that of what a subset holds.
+// digest returns the digest of all records of a subset.
 func digest(t testing.TB, a archive.Archive, subset string) (d record.Digest) {
 	t.Helper()
 	var h record.Hasher
@@ -84,8 +84,8 @@ func designs() []design.Name {
 	return []design.Name{design.Normalized, design.Document, design.Wide}
 }
 
-// A subset that is called like the file, or like a database of DuckDB's own:
-// DuckDB takes "a".t for a table of the database a, too, and refuses.
+// A subset may have the name of the file, or of one of DuckDB's own databases. DuckDB would also read "a".t as a table
+// of the database a, and refuse the ambiguous name.
 func TestSubsetsNamedLikeDatabases(t *testing.T) {
 	for _, n := range designs() {
 		t.Run(string(n), func(t *testing.T) {
@@ -147,7 +147,7 @@ func times(first, step int64, n int) []int64 {
 	return out
 }
 
-// A file in DuckDB's older form is read and written on.
+// A file in an older format of DuckDB can be read and written.
 func TestOlderFile(t *testing.T) {
 	url := "duckdb:" + filepath.Join(t.TempDir(), "old.db")
 	e, err := engine.Registry{duckdb.Driver()}.Open(t.Context(), url+"?storage_compatibility_version=v1.0.0", engine.Options{})
@@ -173,9 +173,8 @@ func TestOlderFile(t *testing.T) {
 	}
 }
 
-// TestNewFileAppearsWhole looks at files while they are made: none is ever seen
-// in a state that DuckDB refuses, so that no kill can leave one. What kills left
-// beside them goes.
+// TestNewFileAppearsWhole: a new file appears complete, never in a state that DuckDB refuses. No kill can leave such a
+// file. Opening it removes folders that killed processes left next to it.
 func TestNewFileAppearsWhole(t *testing.T) {
 	const least = 3 * 4096 // DuckDB's headers
 	for range 5 {
@@ -266,8 +265,7 @@ func TestOneLoaderPerSubset(t *testing.T) {
 	enginetest.StoreBatches(t, a, "a", series("f", 1, 0))
 }
 
-// A commit that fails leaves nothing, neither in the archive nor in the loader,
-// which takes the records again.
+// A commit that fails leaves nothing in the archive or in the loader, and the loader accepts the records again.
 func TestCommitAgainAfterFailure(t *testing.T) {
 	for _, n := range designs() {
 		t.Run(string(n), func(t *testing.T) {
@@ -417,8 +415,8 @@ func TestKeysAreBoundAsOneList(t *testing.T) {
 	}
 }
 
-// TestLoadIsBounded loads under a bound of memory, which questions do not have,
-// nor archives whose URL says what they may use.
+// TestLoadIsBounded: loads have a memory limit, which queries do not have. A memory limit in the URL of the archive
+// remains during loads.
 func TestLoadIsBounded(t *testing.T) {
 	for _, given := range []string{"", "?memory_limit=300MB"} {
 		e, err := engine.Registry{duckdb.Driver()}.Open(t.Context(), "duckdb:"+filepath.Join(t.TempDir(), "a.db")+given, engine.Options{})

@@ -2,8 +2,8 @@ package duckdb
 
 import "testing"
 
-// TestConflict: a conflict is known by DuckDB's type of the error and the
-// beginning of its message. A message that quotes the word is none.
+// TestConflict: conflict recognizes a conflict by DuckDB's error type and the beginning of the message. A message that
+// only quotes the word is no conflict.
 func TestConflict(t *testing.T) {
 	db, err := openDatabase("", nil)
 	if err != nil {
@@ -55,7 +55,7 @@ func TestConflict(t *testing.T) {
 		must(1, "ROLLBACK")
 	}
 
-	// Both insert the same key; the second learns of it when it commits.
+	// Both insert the same key. The second one fails when it commits.
 	must(0, "BEGIN")
 	must(1, "BEGIN")
 	must(0, "INSERT INTO t VALUES ('z', '1')")

@@ -238,7 +238,7 @@ func (d *docReader) entriesInto(b *record.Batch, s span, head uint32, valid int6
 // storeDocs writes the documents of g, merged with existing documents of the same id.
 func (l *loader) storeDocs(ctx context.Context, _ sqlengine.Querier, g *design.Grouper, candidates []design.Row, stored *archive.CommitResult) error {
 	lay := newLayout(design.Document, g.Type)
-	have, err := l.haveDocs(ctx, g, sqlengine.Series(candidates), &lay)
+	existing, err := l.takeExisting(ctx, g, sqlengine.Series(candidates), &lay)
 	if err != nil {
 		return err
 	}
@@ -251,7 +251,7 @@ func (l *loader) storeDocs(ctx context.Context, _ sqlengine.Querier, g *design.G
 	n := 0
 	for doc := range g.Docs() {
 		rows := doc.Rows
-		if old := have[series{*doc.Header(), doc.Valid()}]; old == nil {
+		if old := existing[series{*doc.Header(), doc.Valid()}]; old == nil {
 			stored.Objects++
 		} else {
 			design.Merge(&merged, old, doc, func(i, j int) { stored.Resolve(doc.Files[j], old, i, doc.Rows, j) })
@@ -271,27 +271,27 @@ func (l *loader) storeDocs(ctx context.Context, _ sqlengine.Querier, g *design.G
 	return w.flush(ctx)
 }
 
-// haveDocs fetches and deletes the existing documents with a header and valid time of g. old lists
+// takeExisting fetches and deletes the existing documents with a header and valid time of g. candidates lists
 // the documents that may exist.
-func (l *loader) haveDocs(ctx context.Context, g *design.Grouper, old []design.Row, lay *layout) (map[series]*record.Batch, error) {
-	if len(old) == 0 {
+func (l *loader) takeExisting(ctx context.Context, g *design.Grouper, candidates []design.Row, lay *layout) (map[series]*record.Batch, error) {
+	if len(candidates) == 0 {
 		return nil, nil
 	}
 	if err := l.c.Exec(ctx, "CREATE OR REPLACE TEMP TABLE barograph_stage (n BIGINT, id VARCHAR)"); err != nil {
 		return nil, err
 	}
-	if err := l.stageIDs(ctx, g, old); err != nil {
+	if err := l.stageIDs(ctx, g, candidates); err != nil {
 		return nil, err
 	}
-	first, last := bounds(old)
+	first, last := bounds(candidates)
 	table := l.a.Dialect.Table(l.subset, lay.table)
-	condition := " t.fcst_valid_epoch BETWEEN " + whole(first) + " AND " + whole(last)
+	condition := " t.fcst_valid_epoch BETWEEN " + literal(first) + " AND " + literal(last)
 	r, err := l.c.query(ctx, "SELECT s.n, t.fcst_valid_epoch, t.data FROM "+table+" t JOIN temp.main.barograph_stage s ON t.id = s.id WHERE"+condition)
 	if err != nil {
 		return nil, err
 	}
 	defer r.close()
-	have := map[series]*record.Batch{}
+	existing := map[series]*record.Batch{}
 	reader := docReader{t: g.Type}
 	for r.next() {
 		n, valid, list := r.vector(0), r.vector(1), r.vector(2)
@@ -299,12 +299,12 @@ func (l *loader) haveDocs(ctx context.Context, g *design.Grouper, old []design.R
 		for i := range r.rows {
 			b := &record.Batch{}
 			b.Reset(g.Type, "")
-			of := old[n.int64s(r.rows)[i]]
-			reader.entriesInto(b, list.spans(r.rows)[i], b.AddHeader(g.Headers[of.Header]), valid.int64s(r.rows)[i])
-			have[series{g.Headers[of.Header], of.Valid}] = b
+			row := candidates[n.int64s(r.rows)[i]]
+			reader.entriesInto(b, list.spans(r.rows)[i], b.AddHeader(g.Headers[row.Header]), valid.int64s(r.rows)[i])
+			existing[series{g.Headers[row.Header], row.Valid}] = b
 		}
 	}
-	return have, l.c.Exec(ctx, "DELETE FROM "+table+" t WHERE"+condition+" AND t.id IN (SELECT id FROM temp.main.barograph_stage)")
+	return existing, l.c.Exec(ctx, "DELETE FROM "+table+" t WHERE"+condition+" AND t.id IN (SELECT id FROM temp.main.barograph_stage)")
 }
 
 // series identifies a document by its header and valid time.
@@ -313,17 +313,17 @@ type series struct {
 	valid  int64
 }
 
-// stageIDs writes the ids of the documents that may exist into the stage, with their numbers in old.
-func (l *loader) stageIDs(ctx context.Context, g *design.Grouper, old []design.Row) error {
+// stageIDs writes the ids of the candidates into the stage, with their numbers.
+func (l *loader) stageIDs(ctx context.Context, g *design.Grouper, candidates []design.Row) error {
 	columns := []sqlengine.Column{{Type: sqlengine.BigInt}, {Type: sqlengine.Text}}
 	return l.stage(func(w *chunkWriter) error {
 		n := -1
 		return w.rows(ctx, columns, func(to sqlengine.Sink) (bool, error) {
-			if n++; n == len(old) {
+			if n++; n == len(candidates) {
 				return false, nil
 			}
 			to.Integer(0, int64(n))
-			to.Text(1, string(design.AppendKey(nil, g.Type, l.subset, &g.Headers[old[n].Header], old[n].Valid)))
+			to.Text(1, string(design.AppendKey(nil, g.Type, l.subset, &g.Headers[candidates[n].Header], candidates[n].Valid)))
 			return true, nil
 		})
 	})

@@ -95,7 +95,7 @@ func (a *openArchive) dumpRows(ctx context.Context, c *conn, subset string, type
 		last = min(last, rows.Last)
 		for from := rows.First; from <= last; from += page {
 			r, err := c.query(ctx, "SELECT "+sqlengine.ColumnList("", lay.columns)+" FROM "+table+
-				" WHERE rowid BETWEEN "+whole(from)+" AND "+whole(min(from+page-1, last))+further)
+				" WHERE rowid BETWEEN "+literal(from)+" AND "+literal(min(from+page-1, last))+further)
 			if err != nil {
 				return err
 			}

@@ -143,7 +143,7 @@ func (l *lakes) write(ctx context.Context, archive, subset string, t *tables.Lak
 		return err
 	}
 	columns := sqlengine.ColumnList("", sqlengine.WideColumns(t.Type))
-	copied := func(where, key string) (size int64, err error) {
+	copyRange := func(where, key string) (size int64, err error) {
 		text := "COPY (SELECT " + columns + " FROM sorted " + where + ") TO " + l.address(key) +
 			" (FORMAT parquet, COMPRESSION zstd, RETURN_STATS)"
 		err = p.Rows(ctx, text, nil, func(row []any) error {
@@ -164,24 +164,24 @@ func (l *lakes) write(ctx context.Context, archive, subset string, t *tables.Lak
 		return err
 	}
 	t.Files, t.Bytes, t.Rows = 0, 0, 0
-	each := int64(probeRows)
+	rowsPerFile := int64(probeRows)
 	for begin, k := int64(0), 0; k < len(parts); k++ {
 		folder := t.Prefix
 		if t.Partition != tables.Unpartitioned {
 			folder += tables.PartColumn + "=" + parts[k] + "/"
 		}
 		for at := int64(0); at < rows[k]; {
-			n := min(each, rows[k]-at)
+			n := min(rowsPerFile, rows[k]-at)
 			if left := rows[k] - at - n; left < n/4 {
 				n += left // avoid a file with few rows
 			}
 			where := fmt.Sprintf("WHERE rowid BETWEEN %d AND %d", begin+at, begin+at+n-1)
-			size, err := copied(where, fmt.Sprintf("%s%05d.parquet", folder, t.Files))
+			size, err := copyRange(where, fmt.Sprintf("%s%05d.parquet", folder, t.Files))
 			if err != nil {
 				return err
 			}
 			t.Files, t.Bytes, t.Rows, at = t.Files+1, t.Bytes+size, t.Rows+n, at+n
-			each = max(bytes*t.Rows/max(t.Bytes, 1), 1) // by the average bytes per row so far
+			rowsPerFile = max(bytes*t.Rows/max(t.Bytes, 1), 1) // by the average bytes per row so far
 		}
 		begin += rows[k]
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 )
 
-// Profiles that DuckDB 1.5.5 gave for a generated archive; long lists in them
-// are cut. Whether a scan was pruned shows only beside the table's rows.
+// The profiles are those of DuckDB 1.5.5 for a generated archive, with long lists shortened. A profile does not show
+// whether a scan was pruned: Explain compares the examined rows with those of the table.
 func TestAccesses(t *testing.T) {
 	for name, want := range map[string][]archive.Access{
 		"normalized": {

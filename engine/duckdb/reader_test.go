@@ -27,7 +27,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// archiveFile loads generated records of several line types under all designs.
+// archiveFile returns an archive file with generated records of several line types in all designs.
 func archiveFile(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.db")
@@ -59,8 +59,8 @@ func archiveFile(t testing.TB) string {
 	return path
 }
 
-// readers opens a file by a process and in this one.
-func readers(t testing.TB, url string, n design.Name) (by, here archive.Archive, e *engine.Engine) {
+// readers opens a file twice: in a child process and in this process.
+func readers(t testing.TB, url string, n design.Name) (child, local archive.Archive, e *engine.Engine) {
 	t.Helper()
 	var out []archive.Archive
 	for _, o := range []engine.Options{{ReadOnly: true}, {ReadOnly: true, InProcess: true}} {
@@ -84,18 +84,18 @@ func readers(t testing.TB, url string, n design.Name) (by, here archive.Archive,
 	return out[0], out[1], e
 }
 
-// TestReader: what the process returns is what this one would have read.
+// TestReader: the child process returns exactly what this process reads from the file.
 func TestReader(t *testing.T) {
 	path := archiveFile(t)
 	for _, n := range designs() {
-		by, here, e := readers(t, "duckdb:"+path, n)
+		child, local, e := readers(t, "duckdb:"+path, n)
 		if e.Cost == "" || len(e.Processes) != 1 || e.Processes[0] == int32(os.Getpid()) {
 			t.Errorf("cost %q, processes %v", e.Cost, e.Processes)
 		}
 		same := func(what string, f func(a archive.Archive) (any, error)) {
 			t.Helper()
-			x, err := f(by)
-			y, want := f(here)
+			x, err := f(child)
+			y, want := f(local)
 			if err != nil || want != nil || !reflect.DeepEqual(x, y) {
 				t.Errorf("%s, %s: %v, %v; want %v, %v", n, what, x, err, y, want)
 			}
@@ -110,7 +110,7 @@ func TestReader(t *testing.T) {
 			c, err := a.Catalog(t.Context(), "s")
 			return []any{string(c.ParsedText()), c.Intact()}, err
 		})
-		catalog, err := here.Catalog(t.Context(), "s")
+		catalog, err := local.Catalog(t.Context(), "s")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,8 +129,8 @@ func TestReader(t *testing.T) {
 		for _, q := range cases {
 			q = q.InSubset("s")
 			for _, f := range enginetest.Offered(duckdb.Driver())[n] {
-				p, err := by.Phrase(t.Context(), q, f)
-				want, wanted := here.Phrase(t.Context(), q, f)
+				p, err := child.Phrase(t.Context(), q, f)
+				want, wanted := local.Phrase(t.Context(), q, f)
 				if errors.Is(err, flavour.ErrCannotExpress) != errors.Is(wanted, flavour.ErrCannotExpress) || (err == nil) != (wanted == nil) {
 					t.Errorf("%s, %s: %v, want %v", q.Name, f, err, wanted)
 				}
@@ -141,43 +141,43 @@ func TestReader(t *testing.T) {
 					t.Errorf("%s, %s: another text", q.Name, f)
 				}
 				var x, y answer.Builder
-				if err := errors.Join(by.Ask(t.Context(), p, &x), here.Ask(t.Context(), want, &y)); err != nil {
+				if err := errors.Join(child.Ask(t.Context(), p, &x), local.Ask(t.Context(), want, &y)); err != nil {
 					t.Fatal(err)
 				}
 				if x.Rows == 0 || x.Rows != y.Rows || x.Digest() != y.Digest() {
 					t.Errorf("%s, %s, %s: %d rows, want %d", n, q.Name, f, x.Rows, y.Rows)
 				}
-				plan, err := by.Explain(t.Context(), p)
+				plan, err := child.Explain(t.Context(), p)
 				if err != nil || len(plan.Access) == 0 {
 					t.Errorf("%s: plan %v, %v", q.Name, plan, err)
 				}
 			}
 		}
-		if _, err := by.Loader(t.Context(), "s"); !errors.Is(err, engine.ErrReadOnly) {
+		if _, err := child.Loader(t.Context(), "s"); !errors.Is(err, engine.ErrReadOnly) {
 			t.Errorf("a loader: %v", err)
 		}
 		if _, err := archive.DatabaseOf(e).Open(t.Context(), "none"); !errors.Is(err, engine.ErrNoDesign) {
 			t.Errorf("no such design: %v", err)
 		}
-		for range by.Dump(t.Context(), "s") {
+		for range child.Dump(t.Context(), "s") {
 			break // one that is left leaves the others
 		}
 		var group sync.WaitGroup
 		for range 4 {
-			group.Go(func() { _ = digest(t, by, "s") })
+			group.Go(func() { _ = digest(t, child, "s") })
 		}
 		group.Wait()
 	}
 }
 
-// BenchmarkReader is what the process costs: every record, and one question, by it and here.
+// BenchmarkReader compares the child process with this process: reading every record, and one question.
 func BenchmarkReader(b *testing.B) {
-	by, here, e := readers(b, "duckdb:"+archiveFile(b), design.Wide)
+	child, local, e := readers(b, "duckdb:"+archiveFile(b), design.Wide)
 	b.Log(e.Cost)
 	lt, _ := record.TypeByName("SAL1L2")
 	q := &question.Question{Name: "all", Type: lt, Subset: "s"}
 	q.Columns, _ = question.Columns(lt, "fcst_valid_beg", "fcst_lead", "model", "fabar", "oabar", "total")
-	for name, a := range map[string]archive.Archive{"process": by, "here": here} {
+	for name, a := range map[string]archive.Archive{"process": child, "here": local} {
 		b.Run("dump/"+name, func(b *testing.B) {
 			var n int64
 			for b.Loop() {
@@ -209,24 +209,24 @@ func endless() *archive.Query {
 	return &archive.Query{Question: q, Text: "SELECT 'x', sum(a.range * b.range)::DOUBLE FROM range(1000000000) a, range(1000000000) b"}
 }
 
-// TestReaderEnds: a call ends with its context, and others go on; a process that crashes
-// is damage, one that is silent for too long, or needs too much memory, is not.
+// TestReaderEnds: a call ends with its context, and other calls continue. A crash of the process is reported as damage
+// of the file. Silence beyond the deadline, or too much memory, is not.
 func TestReaderEnds(t *testing.T) {
 	path := archiveFile(t)
-	by, _, e := readers(t, "duckdb:"+path, design.Wide)
+	child, _, e := readers(t, "duckdb:"+path, design.Wide)
 	ctx, stop := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer stop()
 	var into answer.Builder
-	if err := by.Ask(ctx, endless(), &into); !errors.Is(err, context.DeadlineExceeded) {
+	if err := child.Ask(ctx, endless(), &into); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("interrupted: %v", err)
 	}
-	if _, err := by.Subsets(t.Context()); err != nil {
+	if _, err := child.Subsets(t.Context()); err != nil {
 		t.Error(err)
 	}
 	failed := make(chan error, 1)
 	go func() {
 		var into answer.Builder
-		failed <- by.Ask(t.Context(), endless(), &into)
+		failed <- child.Ask(t.Context(), endless(), &into)
 	}()
 	time.Sleep(200 * time.Millisecond)
 	if err := syscall.Kill(int(e.Processes[0]), syscall.SIGSEGV); err != nil {
@@ -235,11 +235,11 @@ func TestReaderEnds(t *testing.T) {
 	if err := <-failed; fault.Code(err) != fault.Differs || !strings.Contains(err.Error(), "archive "+path+" is damaged") || !strings.Contains(err.Error(), "SIGSEGV") || errors.Is(err, engine.ErrUnreachable) {
 		t.Errorf("crashed: %v", err)
 	}
-	if d := digest(t, by, "s"); d.Records == 0 {
+	if d := digest(t, child, "s"); d.Records == 0 {
 		t.Error("nothing is read after a crash")
 	}
-	by, _, _ = readers(t, "duckdb:"+path+"?deadline=1s", design.Wide)
-	if err := by.Ask(t.Context(), endless(), &into); fault.Code(err) != fault.Failed || !strings.Contains(err.Error(), "did not answer within the limit of 1s") {
+	child, _, _ = readers(t, "duckdb:"+path+"?deadline=1s", design.Wide)
+	if err := child.Ask(t.Context(), endless(), &into); fault.Code(err) != fault.Failed || !strings.Contains(err.Error(), "did not answer within the limit of 1s") {
 		t.Errorf("silent: %v", err)
 	}
 	_, err := host.NewReader(t.Context(), host.Options{URL: "duckdb:" + path, Path: path, Deadline: time.Minute, Memory: 1})
@@ -248,9 +248,8 @@ func TestReaderEnds(t *testing.T) {
 	}
 }
 
-// TestMisplacedBlocks: of a file whose blocks are valid and in wrong places every call
-// ends, and neither this process nor a later call with it. Found by attacks: such files
-// ended ask and serve with SIGSEGV, and verify never.
+// TestMisplacedBlocks: a file may have valid blocks at wrong places. Every call on it ends, and this process and later
+// calls continue. Attacks found such files: they ended ask and serve with SIGSEGV, and verify never ended.
 func TestMisplacedBlocks(t *testing.T) {
 	const seed, at, headerBytes = 20261126, 3 * 4096, 4096
 	path := archiveFile(t)
@@ -271,7 +270,7 @@ func TestMisplacedBlocks(t *testing.T) {
 	}
 	outcomes := map[string]int{}
 	file := append([]byte(nil), intact...)
-	file[8] ^= 1 // of DUCK
+	file[8] ^= 1 // the first letter of the magic number DUCK
 	if err := os.WriteFile(path, file, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +304,7 @@ func TestMisplacedBlocks(t *testing.T) {
 	t.Logf("seed %d, %d files of %d blocks: %v", seed, n, blocks, outcomes)
 }
 
-// readAll reads all that there is.
+// readAll reads the complete archive. Of several errors it returns one that is not damage, if there is one.
 func readAll(t *testing.T, path string, n design.Name) error {
 	t.Helper()
 	e, err := engine.Registry{duckdb.Driver()}.Open(t.Context(), "duckdb:"+path+"?deadline=20s", engine.Options{ReadOnly: true})

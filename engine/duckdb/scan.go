@@ -58,7 +58,7 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 			return t.withConn(ctx, func(c *conn) error { return c.Rows(ctx, starDialect().Text(q), nil, f) })
 		},
 		Plan: func(ctx context.Context, q tables.StarQuery) (text string, err error) {
-			err = t.withConn(ctx, func(c *conn) error { text, err = c.printed(ctx, "EXPLAIN "+starDialect().Text(q)); return err })
+			err = t.withConn(ctx, func(c *conn) error { text, err = c.lastColumn(ctx, "EXPLAIN "+starDialect().Text(q)); return err })
 			return text, err
 		},
 		Close: func() error {

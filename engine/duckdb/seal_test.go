@@ -17,7 +17,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// stranger runs statements on a file as somebody who wants to harm its reader.
+// stranger runs statements on a file, as an attacker who prepares it for a reader.
 func stranger(t *testing.T, path string, texts ...string) {
 	t.Helper()
 	db, err := sql.Open("duckdb", path)
@@ -35,8 +35,8 @@ func stranger(t *testing.T, path string, texts ...string) {
 	}
 }
 
-// TestStrangersView: an archive in which a view over a file of the reader's has a
-// table's name is refused, for reading and for a load.
+// TestStrangersView: an archive may have a view with the name of a table, which reads another file of the reader. It is
+// refused, for reading and for a load.
 func TestStrangersView(t *testing.T) {
 	for _, n := range designs() {
 		t.Run(string(n), func(t *testing.T) {
@@ -78,8 +78,8 @@ func TestStrangersView(t *testing.T) {
 	}
 }
 
-// TestSealed: once an archive is open, no statement reads or writes another file;
-// own tables are kept to the folders that are named.
+// TestSealed: after an archive is open, no statement reads or writes another file. A user's own tables can read only
+// the named folders.
 func TestSealed(t *testing.T) {
 	dir, ctx := t.TempDir(), t.Context()
 	own := ownTables(t, filepath.Join(dir, "a.db"))

@@ -94,7 +94,7 @@ func (s *suite) correctOrFailed(t *testing.T, h *opened, files []File, acknowled
 				return
 			}
 			_, err = answer.Compare(least, got)
-			if _, also := answer.Compare(largest, got); err != nil && also != nil {
+			if _, largestErr := answer.Compare(largest, got); err != nil && largestErr != nil {
 				t.Errorf("%s: without the node the answer is wrong: %v", f, err)
 			}
 		})

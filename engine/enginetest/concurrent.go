@@ -47,7 +47,7 @@ func (s *suite) clients(
 	}
 	for worker := range workers {
 		group.Go(func() error {
-			var into answer.Builder // reused, as a worker reuses it
+			var into answer.Builder // each goroutine uses one for all its questions
 			for round := range s.repetitions(t, 2, 1) {
 				for i := range qs {
 					i = (i + worker) % len(qs)

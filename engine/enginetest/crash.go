@@ -267,7 +267,7 @@ func (s *suite) killedAtCreation(t *testing.T) {
 	}
 }
 
-// timeLoad measures the duration of an undisturbed load. Kills happen within it.
+// timeLoad measures the duration of an undisturbed load. The tests kill at a random moment within that duration.
 func (s *suite) timeLoad(t *testing.T, files []File) time.Duration {
 	h := s.openNew(t)
 	began := time.Now()

@@ -135,7 +135,7 @@ func (s *suite) fill(t *testing.T, raw string) {
 	}
 }
 
-// reread dumps the subset a of a copy.
+// reread opens a database and returns the digest of its subset a.
 func (s *suite) reread(ctx context.Context, raw string, readOnly bool) (d record.Digest, err error) {
 	e, err := engine.Registry{s.Driver}.Open(ctx, raw, engine.Options{ReadOnly: readOnly})
 	if err != nil {

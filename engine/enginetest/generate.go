@@ -27,7 +27,7 @@ type Series struct {
 	Header   record.Header
 	Valid    []int64
 	Lead     []int32
-	Stations int  // records per time and lead, each distinguished by one key column of the type (see differs); 0 = 1
+	Stations int  // records per time and lead, each distinguished by one key column of the type (see keyRound); 0 = 1
 	Windows  bool // forecast and observation have separate times
 }
 
@@ -119,9 +119,9 @@ func appendRecord(b *record.Batch, s *Series, head uint32, valid int64, lead int
 		c := &b.Type.Columns[k]
 		rank := slices.IndexFunc(keys, func(o record.Column) bool { return o.Name == c.Name })
 		if c.Kind == record.Text {
-			b.Text[c.Slot] = append(b.Text[c.Slot], text(c, differs(station, rank, len(keys)), rng))
+			b.Text[c.Slot] = append(b.Text[c.Slot], text(c, keyRound(station, rank, len(keys)), rng))
 		} else {
-			b.Num[c.Slot] = append(b.Num[c.Slot], number(c, differs(station, rank, len(keys)), rng))
+			b.Num[c.Slot] = append(b.Num[c.Slot], number(c, keyRound(station, rank, len(keys)), rng))
 		}
 	}
 	if g := b.Type.Group; g != nil {
@@ -135,10 +135,10 @@ func appendRecord(b *record.Batch, s *Series, head uint32, valid int64, lead int
 	}
 }
 
-// differs distributes the stations over the key columns: each station differs from the first one in one key column
+// keyRound distributes the stations over the key columns: each station differs from the first one in one key column
 // only. It returns the round in which the station differs in the key column of this rank; 0 = it has the first
 // station's value there. In round 1 the column has a second value, in round 2 none, in later rounds further values.
-func differs(station, rank, keys int) int {
+func keyRound(station, rank, keys int) int {
 	if station == 0 || rank < 0 || (station-1)%keys != rank {
 		return 0
 	}

@@ -111,8 +111,8 @@ func (c Config) kvOffer(t *testing.T) {
 	if kv.DatabaseOf(e) == nil {
 		return
 	}
-	origami := kv.Table{Name: "t", Fields: kvFields, Layout: "origami", Make: true}
-	if _, err := kv.DatabaseOf(e).Table(t.Context(), origami); !errors.Is(err, engine.ErrNoDesign) {
+	unknown := kv.Table{Name: "t", Fields: kvFields, Layout: "origami", Make: true}
+	if _, err := kv.DatabaseOf(e).Table(t.Context(), unknown); !errors.Is(err, engine.ErrNoDesign) {
 		t.Errorf("an unknown layout: %v", err)
 	}
 	absent := kv.Table{Name: "absent", Fields: kvFields}
@@ -356,12 +356,12 @@ func (k kvSuite) batches(t *testing.T) {
 }
 
 // workers tests concurrency. Of several inserts of one key one must succeed. Updates of different fields of
-// one record must all be stored. Each delete counts once, also of a key that another worker inserts: a
-// delete that found nothing must delete nothing.
+// one record must all be stored. An inserted record is deleted at most once, also if another worker inserts its key
+// again meanwhile: a delete that reports a missing record must delete nothing.
 func (k kvSuite) workers(t *testing.T) {
 	const workers, rounds, contested = 4, 25, "worker99"
 	var mu sync.Mutex
-	won, deleted := map[string]int{}, map[string]int{}
+	inserts, deletes := map[string]int{}, map[string]int{}
 	shared := kvRecord("-")
 	if err := k.connect(t).Insert(t.Context(), []byte("shared"), shared); err != nil {
 		t.Fatal(err)
@@ -383,7 +383,7 @@ func (k kvSuite) workers(t *testing.T) {
 			row := &kv.Row{}
 			for i := range rounds {
 				key := fmt.Appendf(nil, "worker%02d", i)
-				if err := count(won, key, c.Insert(ctx, key, kvRecord("w")), kv.ErrExists); err != nil {
+				if err := count(inserts, key, c.Insert(ctx, key, kvRecord("w")), kv.ErrExists); err != nil {
 					return err
 				}
 				row.Reset()
@@ -395,14 +395,14 @@ func (k kvSuite) workers(t *testing.T) {
 					continue
 				}
 				key = fmt.Appendf(nil, "worker%02d", i/2)
-				if err := count(deleted, key, c.Delete(ctx, key), kv.ErrNotFound); err != nil {
+				if err := count(deletes, key, c.Delete(ctx, key), kv.ErrNotFound); err != nil {
 					return err
 				}
 				var err error
 				if key = []byte(contested); w%2 == 0 {
-					err = count(won, key, c.Insert(ctx, key, kvRecord("w")), kv.ErrExists)
+					err = count(inserts, key, c.Insert(ctx, key, kvRecord("w")), kv.ErrExists)
 				} else {
-					err = count(deleted, key, c.Delete(ctx, key), kv.ErrNotFound)
+					err = count(deletes, key, c.Delete(ctx, key), kv.ErrNotFound)
 				}
 				if err != nil {
 					return err
@@ -426,9 +426,9 @@ func (k kvSuite) workers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, key := range keys {
-		left := won[key] - deleted[key]
-		if has := slices.Contains(existing, key); won[key] < 1 || left != 0 && left != 1 || has != (left == 1) {
-			t.Errorf("%s: %d inserts and %d deletes succeeded; it exists: %v", key, won[key], deleted[key], has)
+		left := inserts[key] - deletes[key]
+		if has := slices.Contains(existing, key); inserts[key] < 1 || left != 0 && left != 1 || has != (left == 1) {
+			t.Errorf("%s: %d inserts and %d deletes succeeded; it exists: %v", key, inserts[key], deletes[key], has)
 		}
 	}
 	got := &kv.Row{}
@@ -481,24 +481,24 @@ func (k kvSuite) cancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	row := &kv.Row{}
-	ended := map[string]error{
+	errs := map[string]error{
 		"read":   c.Read(ctx, []byte("cancel"), nil, row),
 		"insert": c.Insert(ctx, []byte("cancel2"), kvRecord("v")),
 		"update": c.Update(ctx, []byte("cancel"), kvRecord("w")),
 	}
 	if c.Delete != nil {
-		ended["delete"] = c.Delete(ctx, []byte("cancel"))
+		errs["delete"] = c.Delete(ctx, []byte("cancel"))
 	}
 	if c.InsertMany != nil {
-		ended["batch"] = c.InsertMany(ctx, []kv.KeyRow{{Key: []byte("cancel3"), Row: kvRecord("v")}})
+		errs["batch"] = c.InsertMany(ctx, []kv.KeyRow{{Key: []byte("cancel3"), Row: kvRecord("v")}})
 	}
 	if c.ReadPath != nil {
-		ended["path"] = c.ReadPath(ctx, []byte("cancel"), "$.f3", row)
+		errs["path"] = c.ReadPath(ctx, []byte("cancel"), "$.f3", row)
 	}
 	if c.Scan != nil {
-		ended["scan"] = c.Scan(ctx, []byte("cancel"), 1, nil, func([]byte, *kv.Row) error { return nil })
+		errs["scan"] = c.Scan(ctx, []byte("cancel"), 1, nil, func([]byte, *kv.Row) error { return nil })
 	}
-	for name, err := range ended {
+	for name, err := range errs {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s with a canceled context: %v", name, err)
 		}
@@ -535,7 +535,7 @@ func (k kvSuite) clear(t *testing.T) {
 func (c Config) kvPersist(t *testing.T, l kv.Layout) {
 	url := c.URL(t)
 	table := kvTable(l)
-	use := func(o engine.Options, f func(r *kv.Records, c *kv.Conn)) {
+	withTable := func(o engine.Options, f func(r *kv.Records, c *kv.Conn)) {
 		t.Helper()
 		e, err := engine.Registry{c.Driver}.Open(t.Context(), url, o)
 		if err != nil {
@@ -558,7 +558,7 @@ func (c Config) kvPersist(t *testing.T, l kv.Layout) {
 	for i := range 20 {
 		keys = append(keys, fmt.Sprintf("k%02d", i))
 	}
-	use(engine.Options{}, func(_ *kv.Records, c *kv.Conn) {
+	withTable(engine.Options{}, func(_ *kv.Records, c *kv.Conn) {
 		for i, key := range keys {
 			if err := c.Insert(t.Context(), []byte(key), kvRecord(fmt.Sprint(i))); err != nil {
 				t.Fatal(err)
@@ -567,7 +567,7 @@ func (c Config) kvPersist(t *testing.T, l kv.Layout) {
 	})
 	table.Make = false
 	for _, o := range []engine.Options{{}, {ReadOnly: true}} {
-		use(o, func(r *kv.Records, c *kv.Conn) {
+		withTable(o, func(r *kv.Records, c *kv.Conn) {
 			if got, err := existingKeys(t.Context(), c, "", keys); err != nil || len(got) != 20 {
 				t.Errorf("opened again, there is %v, %v", got, err)
 			}
@@ -590,7 +590,7 @@ func (c Config) kvPersist(t *testing.T, l kv.Layout) {
 		})
 	}
 	table.Make = true // Make must not lose anything
-	use(engine.Options{}, func(_ *kv.Records, c *kv.Conn) {
+	withTable(engine.Options{}, func(_ *kv.Records, c *kv.Conn) {
 		if err := c.Insert(t.Context(), []byte("k00"), kvRecord("x")); !errors.Is(err, kv.ErrExists) {
 			t.Errorf("a second load: %v; want 0 new records", err)
 		}

@@ -38,7 +38,7 @@ func RunScripts(t *testing.T, cfg Config, all []Script) {
 			}
 			r, err := kv.DatabaseOf(e).Table(t.Context(), table)
 			if s.Want != "" {
-				refusedScript(t, s, err)
+				checkRefusal(t, s, err)
 				table.DDL = nil
 				if table.Layout == "" {
 					table.Layout = kv.Columns
@@ -58,15 +58,15 @@ func RunScripts(t *testing.T, cfg Config, all []Script) {
 			if err != nil || !strings.Contains(described, s.Form) {
 				t.Errorf("%v: the description lacks %q:\n%s", err, s.Form, described)
 			}
-			if err := errors.Join(serves(t.Context(), r), r.Close()); err != nil {
+			if err := errors.Join(checkOperations(t.Context(), r), r.Close()); err != nil {
 				t.Fatal(err)
 			}
-			reopened(t, e, table)
+			checkReopening(t, e, table)
 		})
 	}
 }
 
-func refusedScript(t *testing.T, s Script, err error) {
+func checkRefusal(t *testing.T, s Script, err error) {
 	t.Helper()
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok || f.File != "own.sql" || f.Line != s.Line || !strings.Contains(err.Error(), s.Want) || f.Cure == "" {
@@ -77,8 +77,8 @@ func refusedScript(t *testing.T, s Script, err error) {
 	}
 }
 
-// serves inserts, reads, updates, scans and deletes a record.
-func serves(ctx context.Context, r *kv.Records) error {
+// checkOperations inserts, reads, updates, scans and deletes a record.
+func checkOperations(ctx context.Context, r *kv.Records) error {
 	c, err := r.Connect(ctx)
 	if err != nil {
 		return err
@@ -104,8 +104,8 @@ func serves(ctx context.Context, r *kv.Records) error {
 	return nil
 }
 
-// reopened opens a table that a script created: with the script, without it, and with another one.
-func reopened(t *testing.T, e *engine.Engine, table kv.Table) {
+// checkReopening opens a table that a script created: with the script, without it, and with another one.
+func checkReopening(t *testing.T, e *engine.Engine, table kv.Table) {
 	t.Helper()
 	open := func(change func(*kv.Table)) error {
 		c := table
@@ -132,7 +132,7 @@ func reopened(t *testing.T, e *engine.Engine, table kv.Table) {
 	if err := open(func(c *kv.Table) { c.DDL, c.Layout = nil, kv.Hash }); err == nil {
 		t.Error("the table was opened as hash")
 	}
-	// a schema of its own: the same script makes a second table next to the first
+	// The same script makes a second table in a schema of its own, next to the first one.
 	if err := open(func(c *kv.Table) { c.Space = "beside" }); err != nil {
 		t.Errorf("in a schema of its own: %v", err)
 	}

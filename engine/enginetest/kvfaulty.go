@@ -121,9 +121,9 @@ func spoil(bad, c *kv.Conn, f KVFault) {
 	}
 }
 
-// forgive replaces an error by success.
-func forgive(err, what error) error {
-	if errors.Is(err, what) {
+// forgive replaces an ignored error by success.
+func forgive(err, ignored error) error {
+	if errors.Is(err, ignored) {
 		return nil
 	}
 	return err

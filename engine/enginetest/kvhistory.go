@@ -33,7 +33,7 @@ func CheckKV(ctx context.Context, r *kv.Records, seed uint64, steps int) (err er
 		c: c, rng: rand.New(rand.NewPCG(seed, 1)), base: fmt.Sprintf("history%d/", seed), model: map[string][]string{},
 	}
 	for h.step = range steps {
-		if err := h.one(ctx); err != nil {
+		if err := h.runStep(ctx); err != nil {
 			return fmt.Errorf("step %d: %w", h.step, err)
 		}
 	}
@@ -53,7 +53,7 @@ const historyKeys = 40
 
 func (h *kvHistory) key(i int) string { return fmt.Sprintf("%suser%d", h.base, i) }
 
-func (h *kvHistory) one(ctx context.Context) error {
+func (h *kvHistory) runStep(ctx context.Context) error {
 	key := h.key(h.rng.IntN(historyKeys))
 	switch n := h.rng.IntN(100); {
 	case n < 30:
@@ -70,8 +70,8 @@ func (h *kvHistory) one(ctx context.Context) error {
 	return nil
 }
 
-// outcome compares the error of a call with the error of the model.
-func outcome(what, key string, got, want error) error {
+// compareError compares the error of a call with the error of the model.
+func compareError(what, key string, got, want error) error {
 	switch {
 	case want == nil && got != nil:
 		return fmt.Errorf("%s of %s: %w", what, key, got)
@@ -97,7 +97,7 @@ func (h *kvHistory) insert(ctx context.Context, key string) error {
 	} else {
 		want = kv.ErrExists
 	}
-	return outcome("insert", key, h.c.Insert(ctx, []byte(key), row), want)
+	return compareError("insert", key, h.c.Insert(ctx, []byte(key), row), want)
 }
 
 func (h *kvHistory) update(ctx context.Context, key string) error {
@@ -107,16 +107,16 @@ func (h *kvHistory) update(ctx context.Context, key string) error {
 		want = kv.ErrNotFound
 	}
 	all := h.rng.IntN(3) == 0
-	one := h.rng.IntN(len(kvFields))
+	only := h.rng.IntN(len(kvFields))
 	for f := range kvFields {
-		if v := h.value(f); all || f == one {
+		if v := h.value(f); all || f == only {
 			row.AddString(f, v)
 			if old != nil {
 				old[f] = v
 			}
 		}
 	}
-	return outcome("update", key, h.c.Update(ctx, []byte(key), row), want)
+	return compareError("update", key, h.c.Update(ctx, []byte(key), row), want)
 }
 
 func (h *kvHistory) delete(ctx context.Context, key string) error {
@@ -125,11 +125,11 @@ func (h *kvHistory) delete(ctx context.Context, key string) error {
 		want = kv.ErrNotFound
 	}
 	delete(h.model, key)
-	return outcome("delete", key, h.c.Delete(ctx, []byte(key)), want)
+	return compareError("delete", key, h.c.Delete(ctx, []byte(key)), want)
 }
 
-// same compares a row with the model.
-func same(key string, r *kv.Row, f kv.Fields, want []string) error {
+// compareRow compares a row with the model.
+func compareRow(key string, r *kv.Row, f kv.Fields, want []string) error {
 	expected := &kv.Row{}
 	for i, v := range want {
 		if f == nil || slices.Contains(f, i) {
@@ -143,7 +143,7 @@ func same(key string, r *kv.Row, f kv.Fields, want []string) error {
 	return nil
 }
 
-func (h *kvHistory) choice() kv.Fields {
+func (h *kvHistory) randomFields() kv.Fields {
 	switch h.rng.IntN(3) {
 	case 0:
 		return nil
@@ -154,15 +154,15 @@ func (h *kvHistory) choice() kv.Fields {
 }
 
 func (h *kvHistory) read(ctx context.Context, key string) error {
-	row, f := &kv.Row{}, h.choice()
+	row, f := &kv.Row{}, h.randomFields()
 	var want error
 	if h.model[key] == nil {
 		want = kv.ErrNotFound
 	}
-	if err := outcome("read", key, h.c.Read(ctx, []byte(key), f, row), want); err != nil || want != nil {
+	if err := compareError("read", key, h.c.Read(ctx, []byte(key), f, row), want); err != nil || want != nil {
 		return err
 	}
-	return same(key, row, f, h.model[key])
+	return compareRow(key, row, f, h.model[key])
 }
 
 func (h *kvHistory) scan(ctx context.Context, from string, n int) error {
@@ -170,7 +170,7 @@ func (h *kvHistory) scan(ctx context.Context, from string, n int) error {
 	at, _ := slices.BinarySearch(keys, from)
 	keys = keys[at:]
 	keys = keys[:min(n, len(keys))]
-	f, got := h.choice(), 0
+	f, got := h.randomFields(), 0
 	errBeyond := errors.New("beyond the history")
 	err := h.c.Scan(ctx, []byte(from), n, f, func(key []byte, r *kv.Row) error {
 		if string(key) >= h.base+"~" {
@@ -180,7 +180,7 @@ func (h *kvHistory) scan(ctx context.Context, from string, n int) error {
 			return fmt.Errorf("scan of %d from %s: record %d is %s; must be %q", n, from, got, key, keys)
 		}
 		got++
-		return same(string(key), r, f, h.model[string(key)])
+		return compareRow(string(key), r, f, h.model[string(key)])
 	})
 	if err != nil && !errors.Is(err, errBeyond) {
 		return err

@@ -193,19 +193,19 @@ func CheckTransfers(ctx context.Context, r *kv.Records, level kv.IsolationLevel,
 	return nil
 }
 
-// transfer pauses in the transaction to cause conflicts.
+// transfer moves an amount between two accounts. It pauses between its reads and writes to cause conflicts.
 func transfer(ctx context.Context, c *kv.Conn, from, to, amount int) error {
-	has, err := readAccount(ctx, c, from)
+	fromBalance, err := readAccount(ctx, c, from)
 	if err != nil {
 		return err
 	}
-	had, err := readAccount(ctx, c, to)
+	toBalance, err := readAccount(ctx, c, to)
 	if err != nil {
 		return err
 	}
 	time.Sleep(100 * time.Microsecond)
-	if err := c.Update(ctx, accountKey(from), accountRow(has-amount)); err != nil {
+	if err := c.Update(ctx, accountKey(from), accountRow(fromBalance-amount)); err != nil {
 		return err
 	}
-	return c.Update(ctx, accountKey(to), accountRow(had+amount))
+	return c.Update(ctx, accountKey(to), accountRow(toBalance+amount))
 }

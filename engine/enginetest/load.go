@@ -87,9 +87,9 @@ func (s *suite) replace(t *testing.T) {
 	if n := want.Records - expect(first).Records; got.New != n {
 		t.Errorf("%d records were new, want %d", got.New, n)
 	}
-	both := replacedBy(first, later)
-	if !maps.Equal(got.Replaced, both) {
-		t.Errorf("replaced %v, want %v", got.Replaced, both)
+	replaced := replacedBy(first, later)
+	if !maps.Equal(got.Replaced, replaced) {
+		t.Errorf("replaced %v, want %v", got.Replaced, replaced)
 	}
 	checkDigest(t, h, "a", want)
 	checkMarks(t, h, "a", all)
@@ -106,11 +106,11 @@ func (s *suite) conflicts(t *testing.T) {
 	later[1].Batches[0].File = later[1].Path
 	h := s.openNew(t)
 	mustStore(t, h, "a", first, 2)
-	existing, brought := digests(first), digests(later[:1])
+	existing, incoming := digests(first), digests(later[:1])
 	want := map[record.Key]record.Digest{} // digests of existing records that the commit would change
-	for k, d := range brought {
-		if was, ok := existing[k]; ok && was != d {
-			want[k] = was
+	for k, d := range incoming {
+		if stored, ok := existing[k]; ok && stored != d {
+			want[k] = stored
 		}
 	}
 	l, err := h.Loader(t.Context(), "a")
@@ -194,6 +194,7 @@ func replacedBy(first, later []File) map[string]int64 {
 	return out
 }
 
+// abandon closes a loader that has added records without a commit. No reader may see these records, before or after.
 func (s *suite) abandon(t *testing.T) {
 	files := Generate(7, 6, mixedSeries()...)
 	h := s.openNew(t)

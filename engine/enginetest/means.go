@@ -40,7 +40,7 @@ func (s *suite) means(t *testing.T) {
 		mustStore(t, h, "a", step[len(step)-1:], 1)
 		loaded = append(loaded, step...)
 		want := meansOf(t, q, loaded)
-		if err := s.scanned(t, h, q, want); err != nil {
+		if err := s.checkScan(t, h, q, want); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -50,7 +50,7 @@ func (s *suite) means(t *testing.T) {
 	}
 	s.meansPlan(t, h, q)
 	for _, f := range []Fault{LostRow, MissingLead, DuplicatedRow, Truncated} {
-		if err := s.scanned(t, Faulty(h, f), q, want); err == nil {
+		if err := s.checkScan(t, Faulty(h, f), q, want); err == nil {
 			t.Errorf("%s was not caught", f)
 		}
 	}
@@ -78,8 +78,8 @@ func (s *suite) scan(t *testing.T, a archive.Archive, q *question.Question) (*an
 	return got, nil
 }
 
-// scanned compares the answer to the scan with the reference.
-func (s *suite) scanned(t *testing.T, a archive.Archive, q *question.Question, want *answer.Answer) error {
+// checkScan compares the answer to the scan with the reference.
+func (s *suite) checkScan(t *testing.T, a archive.Archive, q *question.Question, want *answer.Answer) error {
 	t.Helper()
 	got, err := s.scan(t, a, q)
 	if err == nil {
@@ -128,23 +128,23 @@ func meansOf(t *testing.T, q *question.Question, files []File) *answer.Answer {
 func (s *suite) meansFiles() [][]File {
 	scores := lineType("SAL1L2")
 	valid, leads := every(newYear2019, 6*hour, 5), hours(0, 6, 24, 108)
-	var old, young []Series
+	var vsdbSeries, metSeries []Series
 	add := func(into *[]Series, h record.Header) {
 		*into = append(*into, Series{Type: scores, Header: h, Valid: valid, Lead: leads})
 	}
 	for _, model := range []string{"GFS", "gfs", "GFS ", "ECM"} {
 		for _, level := range []string{"P500", "P1000"} {
-			add(&old, vsdb(model, "GFS", "G2/NHX", "HGT", level))
-			add(&old, vsdb(model, "ANL", "G2/NHX", "HGT", level))
-			add(&young, met(model, "G2/NHX", "HGT", level, "NEAREST", "NA"))
+			add(&vsdbSeries, vsdb(model, "GFS", "G2/NHX", "HGT", level))
+			add(&vsdbSeries, vsdb(model, "ANL", "G2/NHX", "HGT", level))
+			add(&metSeries, met(model, "G2/NHX", "HGT", level, "NEAREST", "NA"))
 		}
 	}
 	for _, text := range s.texts() {
-		add(&old, vsdb("GFS", "GFS", text, "TMP", "P850"))
+		add(&vsdbSeries, vsdb("GFS", "GFS", text, "TMP", "P850"))
 	}
-	old = append(old, Series{Type: lineType("SL1L2"), Header: vsdb("GFS", "GFS", "G2", "HGT", "P500"), Valid: valid, Lead: leads})
-	first, second := anomalies(1, Generate(31, 3, old...)), anomalies(2, Generate(32, 2, young...))
-	return [][]File{first, second, anomalies(3, Generate(31, 3, old[:len(old)/2]...))}
+	vsdbSeries = append(vsdbSeries, Series{Type: lineType("SL1L2"), Header: vsdb("GFS", "GFS", "G2", "HGT", "P500"), Valid: valid, Lead: leads})
+	first, second := anomalies(1, Generate(31, 3, vsdbSeries...)), anomalies(2, Generate(32, 2, metSeries...))
+	return [][]File{first, second, anomalies(3, Generate(31, 3, vsdbSeries[:len(vsdbSeries)/2]...))}
 }
 
 // anomalies gives the records of SAL1L2 realistic sums of anomalies. Some leave the correlation

@@ -68,7 +68,7 @@ func (s *suite) readOnly(t *testing.T) {
 			checkDigest(t, h, "a", expect(files))
 			s.prove(t, h, files, everything("a", lineType("CTC")))
 			h.close(t)
-			s.refused(t, url, engine.Options{}) // before the load reads anything
+			s.checkRefused(t, url, engine.Options{}) // before the load reads anything
 		})
 	}
 

@@ -109,9 +109,9 @@ func postDesigns() []posts.Design {
 	return all
 }
 
-// paired returns the methods to test with policy i: at night all of them, by day one, which differs between
+// methodsFor returns the methods to test with policy i: at night all of them, by day one, which differs between
 // the designs.
-func (p *postSuite) paired(i int) []posts.Method {
+func (p *postSuite) methodsFor(i int) []posts.Method {
 	all := posts.Methods(&p.Driver)
 	if Nightly() {
 		return all
@@ -133,15 +133,15 @@ func (c Config) postsOffer(t *testing.T) {
 	if posts.DatabaseOf(e) == nil {
 		return
 	}
-	origami := posts.Tables{Design: "origami", Make: true}
-	if _, err := posts.DatabaseOf(e).Open(t.Context(), origami); !errors.Is(err, engine.ErrNoDesign) {
+	unknown := posts.Tables{Design: "origami", Make: true}
+	if _, err := posts.DatabaseOf(e).Open(t.Context(), unknown); !errors.Is(err, engine.ErrNoDesign) {
 		t.Errorf("an unknown design: %v", err)
 	}
 	if _, err := posts.DatabaseOf(e).Open(t.Context(), posts.Tables{Design: posts.Single}); err == nil {
 		t.Error("missing tables were opened")
 	}
-	whim := posts.Tables{Design: posts.Single, Policy: "whim", Make: true}
-	if _, err := posts.DatabaseOf(e).Open(t.Context(), whim); err == nil {
+	badPolicy := posts.Tables{Design: posts.Single, Policy: "whim", Make: true}
+	if _, err := posts.DatabaseOf(e).Open(t.Context(), badPolicy); err == nil {
 		t.Error("an unknown policy was accepted")
 	}
 }
@@ -263,7 +263,7 @@ func (p *postSuite) policies(t *testing.T) {
 	p = &postSuite{Config: p.Config, design: p.design, messages: messages, engine: p.engine}
 	for i, policy := range posts.Policies() {
 		var want *posts.Digest
-		for _, m := range p.paired(i) {
+		for _, m := range p.methodsFor(i) {
 			s := p.newTables(t, policy, true)
 			if _, err := p.post(t.Context(), s, m, 3, messages); err != nil {
 				t.Fatalf("%s: %v", policy, err)
@@ -305,7 +305,7 @@ func (p *postSuite) ties(t *testing.T) {
 		{[]posts.Message{message("KLCHRR1LCH", 60, plain(1)), message("KLCHRR1LCH", 90, revised(record.NoValue)), message("KLCHRR1LCH", 120, plain(record.NoValue))}, record.NoValue},
 		{[]posts.Message{message("KLCHRR1LCH", 60, plain(5), plain(4)), message("KLCHRR1LCH", 60, plain(3), gauge(4, 'V', false))}, 4},
 	} {
-		for k, m := range p.paired(i) {
+		for k, m := range p.methodsFor(i) {
 			random := rand.New(rand.NewPCG(uint64(i), uint64(k))) //nolint:gosec // not for secrets
 			var want *posts.Digest
 			for range 2 {
@@ -437,8 +437,8 @@ func (p *postSuite) rest(t *testing.T) {
 	if err != nil || rows < 1 {
 		t.Fatalf("%d rows, %v", rows, err)
 	}
-	cut := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
-	deleted, err := s.Delete(t.Context(), cut)
+	cutoff := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
+	deleted, err := s.Delete(t.Context(), cutoff)
 	if err != nil || deleted < 1 {
 		t.Errorf("%d rows were deleted, %v", deleted, err)
 	}
@@ -450,7 +450,7 @@ func (p *postSuite) rest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v.Time < cut {
+		if v.Time < cutoff {
 			t.Fatalf("%+v still exists", v)
 		}
 	}

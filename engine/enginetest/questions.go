@@ -273,9 +273,9 @@ func randomClock(b *record.Batch, rng *rand.Rand) (c question.TimeFilter) {
 	return c
 }
 
-// hoursWith returns a list of hours that contains hour.
-func hoursWith(one int, rng *rand.Rand) []int {
-	hs := []int{one, rng.IntN(24), rng.IntN(24)}
+// hoursWith returns a list of hours that contains an hour and up to two random ones.
+func hoursWith(included int, rng *rand.Rand) []int {
+	hs := []int{included, rng.IntN(24), rng.IntN(24)}
 	slices.Sort(hs)
 	return slices.Compact(hs)
 }

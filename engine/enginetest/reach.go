@@ -106,11 +106,12 @@ func (c Config) unreachable(t *testing.T) {
 		return // the client's own memory is always reachable
 	}
 	for _, readOnly := range []bool{false, true} {
-		c.refused(t, url, engine.Options{ReadOnly: readOnly})
+		c.checkRefused(t, url, engine.Options{ReadOnly: readOnly})
 	}
 }
 
-func (c Config) refused(t *testing.T, url string, o engine.Options) {
+// checkRefused opens a URL that must be refused, with an error that wraps ErrUnreachable, names the URL and has a cure.
+func (c Config) checkRefused(t *testing.T, url string, o engine.Options) {
 	t.Helper()
 	e, err := engine.Registry{c.Driver}.Open(t.Context(), url, o)
 	if err == nil { // a server's client may connect only for the first archive

@@ -30,14 +30,15 @@ type Config struct {
 	// with files.
 	Unreachable func(t *testing.T) string
 
-	// Brief is for a server that takes seconds to start or to answer. The suite then repeats kills and
-	// random questions at night only as often as others by day, and by day half as often. By day it loads all
-	// designs but the first only for the cases, and asks only the cases in every flavour, other questions in one
-	// flavour after the other.
+	// Brief is for a server that takes seconds to start or to answer. At night the suite then repeats kills and
+	// random questions as often as it does for other engines by day, and by day half as often. By day each design
+	// after the first one runs only the tests of loads and the cases, and only the cases are asked in every flavour:
+	// the flavours take turns at the other questions.
 	Brief bool
 
-	// TestedElsewhere is for an engine whose suite also runs on another server or with another setting. By day this
-	// run then omits records and posts, and loads each design only for the cases.
+	// TestedElsewhere is for an engine whose suite also runs on another server or with another setting. By day the
+	// suite then omits records and posts, and tests for each design only loads, the cases and, without Brief,
+	// concurrent clients.
 	TestedElsewhere bool
 
 	// MaxText is the longest header value or text, in bytes, that the engine's schema accepts; 0 = 200, the

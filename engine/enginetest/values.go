@@ -72,8 +72,8 @@ func (s *suite) everyColumn(t *testing.T, h *opened, files []File) {
 	s.proveInTurn(t, h, files, qs...)
 }
 
-// one makes a file with one record of type lt for each header.
-func one(lt *record.LineType, headers []record.Header, fill func(b *record.Batch, i int)) []File {
+// recordsOf makes a file with one record of type lt for each header.
+func recordsOf(lt *record.LineType, headers []record.Header, fill func(b *record.Batch, i int)) []File {
 	f := File{Path: "one.stat"}
 	b := f.batch(lt)
 	for i, h := range headers {
@@ -106,7 +106,7 @@ func stations(n int) []record.Header {
 // awkwardNumbers compares bit by bit, except for the sign of zero.
 func (s *suite) awkwardNumbers(t *testing.T) {
 	numbers := append(AwkwardNumbers(), record.Missing())
-	files := one(lineType("SL1L2"), stations(len(numbers)), func(b *record.Batch, i int) {
+	files := recordsOf(lineType("SL1L2"), stations(len(numbers)), func(b *record.Batch, i int) {
 		for k := 1; k < len(b.Num); k++ {
 			b.Num[k][i] = numbers[(i+k)%len(numbers)]
 		}
@@ -125,7 +125,7 @@ func (s *suite) awkwardColumns(t *testing.T) {
 	lt := lineType("MPR")
 	sid, _ := lt.Column("obs_sid")
 	qc, _ := lt.Column("obs_qc")
-	files := one(lt, stations(len(texts)), func(b *record.Batch, i int) {
+	files := recordsOf(lt, stations(len(texts)), func(b *record.Batch, i int) {
 		b.Headers, b.HeaderIndex[i] = b.Headers[:1], 0 // one header: only the key column distinguishes records
 		b.Text[sid.Slot][i], b.Text[qc.Slot][i] = texts[i], texts[len(texts)-1-i]
 		b.Num[1][i] = 1
@@ -151,7 +151,7 @@ func (s *suite) awkwardHeaders(t *testing.T) {
 		h[fields[(i*3+1)%len(fields)]] = x
 		headers = append(headers, h)
 	}
-	files := one(lineType("SL1L2"), headers, nil)
+	files := recordsOf(lineType("SL1L2"), headers, nil)
 	h := s.openNew(t)
 	mustStore(t, h, "a", files, 1)
 	checkDigest(t, h, "a", expect(files))

@@ -89,7 +89,7 @@ func (c *child) serve(open func(ctx context.Context, u *url.URL, o engine.Option
 	if err == nil {
 		c.engine, err = open(context.Background(), u, engine.Options{ReadOnly: true, InProcess: true, Threads: o.Threads})
 	}
-	if c.failed = err; err == nil {
+	if c.openErr = err; err == nil {
 		c.open.Store(c.engine)
 	}
 	for {
@@ -125,9 +125,9 @@ func watchMemory(limit int64) {
 
 // child is the archive that this process serves.
 type child struct {
-	engine *engine.Engine
-	open   atomic.Pointer[engine.Engine] // the open engine, for the goroutine that closes it
-	failed error                         // the error of opening it
+	engine  *engine.Engine
+	open    atomic.Pointer[engine.Engine] // the open engine, for the goroutine that closes it
+	openErr error                         // the error of opening it
 
 	mu       sync.Mutex
 	archives map[design.Name]archive.Archive
@@ -191,8 +191,8 @@ const chunkRows = 1 << 16
 
 // call runs an operation.
 func (c *child) call(ctx context.Context, r *request, out *reply, chunk func([]byte) error) (err error) {
-	if c.failed != nil {
-		return c.failed
+	if c.openErr != nil {
+		return c.openErr
 	}
 	if r.Op == opAbout {
 		out.About, err = c.engine.About(ctx)
@@ -239,14 +239,14 @@ func (c *child) call(ctx context.Context, r *request, out *reply, chunk func([]b
 	case opExplain:
 		out.Plan, err = a.Explain(ctx, q)
 	case opDump:
-		return sent(a.Dump(ctx, r.Subset), chunk)
-	case opParts, opRows:
+		return sendBatches(a.Dump(ctx, r.Subset), chunk)
+	case opRanges, opRows:
 		rows, can := a.(archive.RowReader)
 		switch {
 		case !can:
 			return errors.ErrUnsupported
 		case r.Op == opRows:
-			return sent(rows.DumpRows(ctx, r.Subset, r.Rows), chunk)
+			return sendBatches(rows.DumpRows(ctx, r.Subset, r.Rows), chunk)
 		}
 		out.Ranges, err = rows.RowRanges(ctx, r.Subset)
 	case opSize:
@@ -257,8 +257,8 @@ func (c *child) call(ctx context.Context, r *request, out *reply, chunk func([]b
 	return err
 }
 
-// sent sends the batches of a dump as chunks.
-func sent(dump iter.Seq2[*record.Batch, error], chunk func([]byte) error) error {
+// sendBatches sends the batches of a dump as chunks.
+func sendBatches(dump iter.Seq2[*record.Batch, error], chunk func([]byte) error) error {
 	var e encoder
 	for b, err := range dump {
 		if err != nil {

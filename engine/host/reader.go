@@ -319,11 +319,11 @@ func (r *Reader) closing() error {
 	return &fault.Error{File: r.o.Path, Problem: "the process that reads it was restarted, because another call failed or hung", Cure: "try again"}
 }
 
-// crash finds the line in which the Go runtime or C++ gives the reason of a crash.
-var crash = regexp.MustCompile(`(?m)^(?:\s*what\(\): *|SIG[A-Z]+: |fatal error: |panic: |runtime: ).*$`)
+// crashLine finds the line in which the Go runtime or C++ gives the reason of a crash.
+var crashLine = regexp.MustCompile(`(?m)^(?:\s*what\(\): *|SIG[A-Z]+: |fatal error: |panic: |runtime: ).*$`)
 
 func reason(stderr, state string) string {
-	if line := crash.FindString(stderr); line != "" {
+	if line := crashLine.FindString(stderr); line != "" {
 		return strings.TrimSpace(line)
 	}
 	return state
@@ -444,7 +444,7 @@ func (a *openArchive) Salvage(ctx context.Context, subset string, lost func(arch
 
 // RowRanges returns the ranges of rows of the tables of a subset.
 func (a *openArchive) RowRanges(ctx context.Context, subset string) ([]archive.RowRange, error) {
-	last, err := a.call(ctx, &request{Op: opParts, Design: a.design, Subset: subset}, nil)
+	last, err := a.call(ctx, &request{Op: opRanges, Design: a.design, Subset: subset}, nil)
 	return last.Ranges, err
 }
 

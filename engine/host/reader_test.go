@@ -113,7 +113,7 @@ func (fakeArchive) Phrase(_ context.Context, q *question.Question, f flavour.Nam
 	return &archive.Query{Question: q, Flavour: f, Text: "SELECT " + q.Name, Args: []any{"x", []string{"y", "z"}}, Keys: []string{"k"}}, nil
 }
 
-// Ask returns as many rows as the text says.
+// Ask returns as many rows as the text of the query, a number, says.
 func (fakeArchive) Ask(_ context.Context, q *archive.Query, into *answer.Builder) error {
 	n, err := strconv.Atoi(q.Text)
 	if err != nil {

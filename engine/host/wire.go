@@ -33,7 +33,7 @@ const (
 	opExplain  operation = "explain"
 	opDump     operation = "dump"
 	opSize     operation = "size"
-	opParts    operation = "parts"
+	opRanges   operation = "parts"
 	opRows     operation = "rows"
 )
 

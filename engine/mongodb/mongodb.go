@@ -170,14 +170,14 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err := d.reach(ctx); err != nil {
 		return nil, errors.Join(err, d.client.Disconnect(context.WithoutCancel(ctx)))
 	}
-	last := context.WithoutCancel(ctx) // wait for the close
+	uncanceled := context.WithoutCancel(ctx) // Close also works after ctx has ended
 	return &engine.Engine{
 		Abilities: []any{d, kvTables{d}}, About: d.about,
-		Close: func() error { return d.client.Disconnect(last) },
+		Close: func() error { return d.client.Disconnect(uncanceled) },
 	}, nil
 }
 
-// reach detects the server.
+// reach connects to the server and detects which server it is.
 func (d *database) reach(ctx context.Context) error {
 	var hello struct {
 		Msg string `bson:"msg"`

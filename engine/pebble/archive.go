@@ -76,7 +76,7 @@ func (s *store) scanRange(ctx context.Context, from, to []byte, each func(key, v
 	if err != nil {
 		return err
 	}
-	defer closing(&err, it)
+	defer joinClose(&err, it)
 	n := 0
 	for valid := it.First(); valid; valid = it.Next() {
 		if n++; n%64 == 0 && ctx.Err() != nil {
@@ -183,7 +183,7 @@ func (s *store) uses(file string) bool {
 // checkValues reads the blocks of a file of values. Its index lists their offsets and the end of the last one
 // (package sstable/blob, doc.go).
 func checkValues(ctx context.Context, name string) (err error) {
-	in, err := readable(name)
+	in, err := openReadable(name)
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func checkValues(ctx context.Context, name string) (err error) {
 	if err != nil {
 		return errors.Join(err, in.Close())
 	}
-	defer closing(&err, r)
+	defer joinClose(&err, r)
 	index, err := r.ReadIndexBlock(ctx, block.NoReadEnv, nil)
 	if err != nil {
 		return err
@@ -212,7 +212,7 @@ func checkValues(ctx context.Context, name string) (err error) {
 	return err
 }
 
-func readable(name string) (objstorage.Readable, error) {
+func openReadable(name string) (objstorage.Readable, error) {
 	f, err := vfs.Default.Open(name)
 	if err != nil {
 		return nil, err
@@ -221,7 +221,7 @@ func readable(name string) (objstorage.Readable, error) {
 }
 
 func checkTable(ctx context.Context, name string) error {
-	in, err := readable(name)
+	in, err := openReadable(name)
 	if err != nil {
 		return err
 	}
@@ -299,7 +299,7 @@ func (a *openArchive) read(ctx context.Context, q *archive.Query, into *answer.B
 		if r.it, err = a.db.NewIterWithContext(ctx, nil); err != nil {
 			return err
 		}
-		defer closing(&err, r.it)
+		defer joinClose(&err, r.it)
 		if q.Flavour == flavour.KeysNative {
 			return r.multiGet(ctx, q.Keys, p)
 		}

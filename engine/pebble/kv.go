@@ -80,7 +80,7 @@ func (tb *kvTable) count(ctx context.Context) (n int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	defer closing(&err, it)
+	defer joinClose(&err, it)
 	for ok := it.First(); ok; ok = it.Next() {
 		if n++; n%4096 == 0 && ctx.Err() != nil {
 			return 0, ctx.Err()
@@ -204,7 +204,7 @@ func (c *kvConn) insertMany(ctx context.Context, rows []kv.KeyRow) (err error) {
 		}
 	}
 	b := c.db.NewIndexedBatch() // it sees its own pairs and detects a repeated key
-	defer closing(&err, b)
+	defer joinClose(&err, b)
 	for _, r := range rows {
 		if len(r.Key) == 0 {
 			return errNoKey
@@ -234,7 +234,7 @@ func (c *kvConn) scan(
 	if err != nil {
 		return err
 	}
-	defer closing(&err, it)
+	defer joinClose(&err, it)
 	for ok := it.SeekGE(c.fullKey(from)); ok && n > 0; ok = it.Next() {
 		v, err := it.ValueAndErr()
 		if err != nil {

@@ -105,7 +105,7 @@ func (b *batch) Fetch(ctx context.Context, _ *record.LineType, ids []string, eac
 		}
 		if err == nil {
 			err = each(id, value)
-			closing(&err, closer)
+			joinClose(&err, closer)
 		}
 		if err != nil {
 			return err
@@ -194,7 +194,7 @@ func (b *batch) End(_ context.Context, _ bool, err error) error {
 	select {
 	case <-b.failure.done:
 	default:
-		closing(&err, b.Batch)
+		joinClose(&err, b.Batch)
 	}
 	return err
 }

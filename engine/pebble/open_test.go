@@ -208,7 +208,7 @@ func TestEmptyKey(t *testing.T) {
 	}
 }
 
-// TestCheckReadsTheTables: also those of a folder whose name is a pattern. The canceled context ends Check at its first file.
+// Check also reads the tables of a folder whose name is a pattern. The canceled context ends Check at its first file.
 func TestCheckReadsTheTables(t *testing.T) {
 	for _, name := range []string{"a", "a[1]"} {
 		dir := filepath.Join(t.TempDir(), name)

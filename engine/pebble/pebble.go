@@ -360,8 +360,8 @@ func (l logger) Fatalf(format string, args ...any) {
 	panic("pebble cannot continue: " + fmt.Sprintf(format, args...))
 }
 
-// closing joins the error of a Close to err.
-func closing(err *error, c io.Closer) { *err = errors.Join(*err, c.Close()) }
+// joinClose joins the error of a Close to err.
+func joinClose(err *error, c io.Closer) { *err = errors.Join(*err, c.Close()) }
 
 // diskFailure records that the disk cannot be written any more: it is full or broken, or its file system has become
 // read-only. Pebble cannot continue then: it would end the process or retry forever. Therefore block stops every

@@ -11,8 +11,8 @@ import (
 	"github.com/barograph/barograph/engine"
 )
 
-// A server that is not Trino is not opened, also if it answers everything with status 200. A proxy that limits
-// requests is asked again.
+// A server that is not Trino is not opened, also if it answers everything with status 200. The client repeats a
+// request that a proxy refuses because it limits requests.
 func TestOtherServers(t *testing.T) {
 	const good = `{"id": "1", "data": [[3]], "stats": {}}`
 	for name, c := range map[string]struct {

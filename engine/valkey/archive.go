@@ -32,7 +32,7 @@ func (s *store) get(ctx context.Context, ids []string) ([][]byte, error) {
 	if s.cluster == nil {
 		values, err := s.client.MGet(ctx, ids...).Result()
 		if err != nil {
-			return nil, failed(ctx, err)
+			return nil, callError(ctx, err)
 		}
 		for i, v := range values {
 			if text, ok := v.(string); ok {
@@ -48,7 +48,7 @@ func (s *store) get(ctx context.Context, ids []string) ([][]byte, error) {
 		return nil
 	})
 	if err != nil && !errors.Is(err, redis.Nil) {
-		return nil, failed(ctx, err)
+		return nil, callError(ctx, err)
 	}
 	for i, c := range cmds {
 		get, ok := c.(*redis.StringCmd)
@@ -60,7 +60,7 @@ func (s *store) get(ctx context.Context, ids []string) ([][]byte, error) {
 		case err == nil:
 			out[i] = value
 		case !errors.Is(err, redis.Nil):
-			return nil, failed(ctx, err)
+			return nil, callError(ctx, err)
 		}
 	}
 	return out, nil
@@ -85,13 +85,13 @@ func (a *openArchive) walk(ctx context.Context, subset string) docengine.Walk {
 		}
 		masters, err := a.masters(ctx)
 		if err != nil {
-			return failed(ctx, err)
+			return callError(ctx, err)
 		}
 		seen := map[string]bool{}
 		for _, prefix := range prefixes {
 			for _, m := range masters {
 				if err := a.node(ctx, m, globs.Replace(a.id(prefix))+"*", seen, each); err != nil {
-					return failed(ctx, err)
+					return callError(ctx, err)
 				}
 			}
 		}
@@ -148,13 +148,13 @@ func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record
 func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	masters, err := a.masters(ctx)
 	if err != nil {
-		return 0, failed(ctx, err)
+		return 0, callError(ctx, err)
 	}
 	var total int64
 	for _, m := range masters {
 		text, err := m.Info(ctx, "memory").Result()
 		if err != nil {
-			return 0, failed(ctx, err)
+			return 0, callError(ctx, err)
 		}
 		n, err := strconv.ParseInt(fields(text)["used_memory_dataset"], 10, 64)
 		if err != nil {
@@ -206,7 +206,7 @@ func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Bu
 	if _, err := a.readHead(ctx, q.Question.Subset); err != nil {
 		return err
 	}
-	return failed(ctx, a.Answer(q.Question, p.Headers, into, func(rows *record.Batch) error {
+	return callError(ctx, a.Answer(q.Question, p.Headers, into, func(rows *record.Batch) error {
 		var d design.PayloadDecoder
 		return a.fetch(ctx, p.ids, func(i int, payload []byte) error {
 			return docengine.DocumentError(p.ids[i], d.Decode(payload, rows, p.Places[i].Head, p.Places[i].Valid, q.Question.Lead))
@@ -237,7 +237,7 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	}
 	found := int64(0)
 	if err := a.fetch(ctx, p.ids, func(int, []byte) error { found++; return nil }); err != nil {
-		return archive.Plan{}, failed(ctx, err)
+		return archive.Plan{}, callError(ctx, err)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %d batches in flight; decode the payloads; sort the rows\n", q.Text, a.inflight)

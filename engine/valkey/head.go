@@ -63,7 +63,7 @@ type head struct {
 func (s *store) head(ctx context.Context, subset string) (h head, err error) {
 	v, err := s.client.HMGet(ctx, s.subsetKey("head", subset), "version", "applying", "token").Result()
 	if err != nil {
-		return h, failed(ctx, err)
+		return h, callError(ctx, err)
 	}
 	if text, ok := v[0].(string); ok {
 		if h.version, err = strconv.ParseInt(text, 10, 64); err != nil {
@@ -120,7 +120,7 @@ const chunk = 256
 func (s *store) apply(ctx context.Context, subset, token string) error {
 	text, err := s.client.HGet(ctx, s.subsetKey("tries", subset), token).Result()
 	if err != nil && !errors.Is(err, redis.Nil) { // nil: another client has completed it
-		return failed(ctx, err)
+		return callError(ctx, err)
 	}
 	_, entries := parseTry(text)
 	for some := range slices.Chunk(entries, chunk) {
@@ -139,12 +139,12 @@ func (s *store) apply(ctx context.Context, subset, token string) error {
 		})
 		if err != nil {
 			if err = unexpected(cmds, err); err != nil {
-				return failed(ctx, err)
+				return callError(ctx, err)
 			}
 		}
 	}
 	keys := []string{s.subsetKey("head", subset), s.subsetKey("tries", subset)}
-	return failed(ctx, clearApplying.Run(ctx, s.client, keys, token).Err())
+	return callError(ctx, clearApplying.Run(ctx, s.client, keys, token).Err())
 }
 
 // An entry of tries is an id whose payload the commit writes, or a mark and an id whose payload it removes. Commits

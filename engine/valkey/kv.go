@@ -112,7 +112,7 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	if tb.partitionBytes > 0 {
 		r.Partitions = func(ctx context.Context) (int64, error) {
 			n, err := tb.client.ZCard(ctx, tb.partitions).Result()
-			return n, failed(ctx, err)
+			return n, callError(ctx, err)
 		}
 	}
 	return r, nil
@@ -131,7 +131,7 @@ func (k kvTables) shape(ctx context.Context, t *kv.Table) (s shape, err error) {
 		}
 	}
 	if err != nil {
-		return s, failed(ctx, err)
+		return s, callError(ctx, err)
 	}
 	err = json.Unmarshal(text, &s)
 	if err != nil || s.Buckets < 0 || s.Buckets > slots || s.Prefix < 0 || (s.Buckets > 0) == (s.Prefix > 0) {
@@ -150,7 +150,7 @@ func (k kvTables) shape(ctx context.Context, t *kv.Table) (s shape, err error) {
 func (k kvTables) make(ctx context.Context, key string, t *kv.Table) ([]byte, error) {
 	nodes, err := k.masters(ctx)
 	if err != nil {
-		return nil, failed(ctx, err)
+		return nil, callError(ctx, err)
 	}
 	if err := checkEviction(ctx, nodes); err != nil {
 		return nil, err
@@ -167,10 +167,10 @@ func (k kvTables) make(ctx context.Context, key string, t *kv.Table) ([]byte, er
 		return nil, err
 	}
 	if err := k.store.client.SetNX(ctx, key, text, 0).Err(); err != nil {
-		return nil, failed(ctx, err)
+		return nil, callError(ctx, err)
 	}
 	text, err = k.store.client.Get(ctx, key).Bytes()
-	return text, failed(ctx, err)
+	return text, callError(ctx, err)
 }
 
 // bucketTag returns the hash tag of a table's bucket. Its slot is in the bucket's share of all slots, so
@@ -213,7 +213,7 @@ func (tb *kvTable) count(ctx context.Context) (n int64, err error) {
 	if tb.partitionBytes > 0 {
 		partitions, err := tb.client.ZRange(ctx, tb.partitions, 0, -1).Result()
 		if err != nil || len(partitions) == 0 {
-			return 0, failed(ctx, err)
+			return 0, callError(ctx, err)
 		}
 		indexes = tb.indexesOf(partitions)
 	}
@@ -224,7 +224,7 @@ func (tb *kvTable) count(ctx context.Context) (n int64, err error) {
 		return nil
 	})
 	if err != nil {
-		return 0, failed(ctx, err)
+		return 0, callError(ctx, err)
 	}
 	for _, c := range cmds {
 		if c, ok := c.(*redis.IntCmd); ok {
@@ -241,7 +241,7 @@ type kvConn struct {
 	row    kv.Row
 	names  []string
 	args   []any
-	boxed  []any // the fields
+	boxed  []any // the fields, as arguments of commands
 	// listed are partitions of a clustered table that this connection has listed. A server that was restarted may have lost
 	// the list's last entries; then callers connect again.
 	listed map[string]bool
@@ -327,7 +327,7 @@ func (c *kvConn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row
 	}
 	cmd := redis.NewStringSliceCmd(ctx, c.args...)
 	if err := c.process(ctx, cmd); err != nil {
-		return failed(ctx, err)
+		return callError(ctx, err)
 	}
 	for i, text := range cmd.Val() {
 		if text == "" {
@@ -346,7 +346,7 @@ func (c *kvConn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row
 func (c *kvConn) exact(ctx context.Context, f kv.Fields, into *kv.Row) error {
 	cmd := redis.NewSliceCmd(ctx, c.args...)
 	if err := c.process(ctx, cmd); err != nil {
-		return failed(ctx, err)
+		return callError(ctx, err)
 	}
 	if !fill(cmd.Val(), f, into) {
 		return kv.ErrNotFound
@@ -439,7 +439,7 @@ func (c *kvConn) run(ctx context.Context, s script, keys []string, args []any) (
 		cmd = send("eval", s.text)
 	}
 	n, err := cmd.Int()
-	return n == 1, failed(ctx, err)
+	return n == 1, callError(ctx, err)
 }
 
 // pairs appends the fields of a row and their values.

@@ -47,7 +47,7 @@ func (c *kvConn) startMerge(ctx context.Context, indexes []string, key []byte, n
 		return nil
 	})
 	if err != nil {
-		return nil, failed(ctx, err)
+		return nil, callError(ctx, err)
 	}
 	for i, p := range pages {
 		w.cursors[i].setPage(p.Val(), w.page)
@@ -68,7 +68,7 @@ func (w *merge) next(ctx context.Context, to []string, n int) ([]string, error) 
 			if len(cu.keys) == 0 && !cu.ended {
 				keys, err := w.ask(ctx, w.client, cu).Result()
 				if err != nil {
-					return to, failed(ctx, err)
+					return to, callError(ctx, err)
 				}
 				cu.setPage(keys, w.page)
 			}
@@ -133,7 +133,7 @@ func (c *kvConn) fetch(ctx context.Context, keys []string, f kv.Fields, each onR
 		return nil
 	})
 	if err != nil {
-		return 0, failed(ctx, err)
+		return 0, callError(ctx, err)
 	}
 	for i, cmd := range cmds {
 		got, ok := cmd.(*redis.SliceCmd)
@@ -180,7 +180,7 @@ func (c *kvConn) list(ctx context.Context, partition string) error {
 	if err == nil {
 		c.listed[partition] = true
 	}
-	return failed(ctx, err)
+	return callError(ctx, err)
 }
 
 // scanPartitions reads the partition of the first key, which is enough for most scans. If it is not, it reads one more
@@ -198,7 +198,7 @@ func (c *kvConn) scanPartitions(ctx context.Context, from []byte, n int, f kv.Fi
 		next := &redis.ZRangeBy{Min: "(" + partitions[len(partitions)-1], Max: "+", Count: int64(window)}
 		partitions, err = c.client.ZRangeByLex(ctx, c.partitions, next).Result()
 		if err != nil || len(partitions) == 0 {
-			return failed(ctx, err)
+			return callError(ctx, err)
 		}
 	}
 }

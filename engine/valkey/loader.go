@@ -26,7 +26,7 @@ type docs struct {
 func (d docs) Subsets(ctx context.Context) (names []string, err error) {
 	all, err := d.client.SMembers(ctx, d.subsetsKey()).Result()
 	if err != nil {
-		return nil, failed(ctx, err)
+		return nil, callError(ctx, err)
 	}
 	for _, name := range all {
 		h, err := d.head(ctx, name)
@@ -47,14 +47,14 @@ func (d docs) Describe(ctx context.Context, subset string, known int64) (int64, 
 		return h.version, nil, err
 	}
 	text, err := d.client.HGet(ctx, d.subsetKey("head", subset), "catalog").Bytes()
-	return h.version, text, failed(ctx, err)
+	return h.version, text, callError(ctx, err)
 }
 
 // Marks lists the loaded files.
 func (d docs) Marks(ctx context.Context, subset string) ([]archive.Mark, error) {
 	texts, err := d.client.HVals(ctx, d.subsetKey("marks", subset)).Result()
 	if err != nil {
-		return nil, failed(ctx, err)
+		return nil, callError(ctx, err)
 	}
 	return docengine.ParseMarks(texts)
 }
@@ -70,7 +70,7 @@ func (d docs) MarksOf(ctx context.Context, subset string, files []archive.Mark) 
 	}
 	values, err := d.client.HMGet(ctx, d.subsetKey("marks", subset), digests...).Result()
 	if err != nil {
-		return nil, failed(ctx, err)
+		return nil, callError(ctx, err)
 	}
 	var texts []string
 	for _, v := range values {
@@ -85,19 +85,19 @@ func (d docs) MarksOf(ctx context.Context, subset string, files []archive.Mark) 
 func (d docs) Create(ctx context.Context, subset string) error {
 	nodes, err := d.masters(ctx)
 	if err != nil {
-		return failed(ctx, err)
+		return callError(ctx, err)
 	}
 	if err := checkEviction(ctx, nodes); err != nil {
 		return err
 	}
 	level, err := d.durability(ctx, nodes, map[string]string{})
 	if err != nil {
-		return failed(ctx, err)
+		return callError(ctx, err)
 	}
 	if level < synced {
 		d.log.Warn("a commit is not durable on this server", "durability", level.String())
 	}
-	return failed(ctx, d.client.SAdd(ctx, d.subsetsKey(), subset).Err())
+	return callError(ctx, d.client.SAdd(ctx, d.subsetsKey(), subset).Err())
 }
 
 // checkEviction refuses a server, or a cluster with a node, that evicts records.
@@ -105,7 +105,7 @@ func checkEviction(ctx context.Context, nodes []*redis.Client) error {
 	for _, node := range nodes {
 		text, err := node.Info(ctx, "memory").Result()
 		if err != nil {
-			return failed(ctx, err)
+			return callError(ctx, err)
 		}
 		info := fields(text)
 		if policy := info["maxmemory_policy"]; info["maxmemory"] != "0" && policy != "noeviction" && policy != "" {
@@ -138,7 +138,7 @@ func (t *attempt) Fetch(ctx context.Context, _ *record.LineType, ids []string, e
 	for i := range ids {
 		keys[i] = t.id(ids[i])
 	}
-	return failed(ctx, t.fetch(ctx, keys, func(i int, payload []byte) error { return each(ids[i], payload) }))
+	return callError(ctx, t.fetch(ctx, keys, func(i int, payload []byte) error { return each(ids[i], payload) }))
 }
 
 // Announce records the ids, with which any client can complete or remove the commit.
@@ -235,7 +235,7 @@ func (t *attempt) End(ctx context.Context, visible bool, err error) error {
 		t.abandon(after)
 	}
 	if err != nil {
-		return fmt.Errorf("valkey: commit to %s: %w", t.subset, failed(ctx, err))
+		return fmt.Errorf("valkey: commit to %s: %w", t.subset, callError(ctx, err))
 	}
 	return nil
 }

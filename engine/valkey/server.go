@@ -160,15 +160,15 @@ func form(ctx context.Context, c *launch.Cluster) error {
 		}
 	}
 	for i := range c.Nodes {
-		if err := engine.Await(ctx, 20*time.Millisecond, func() error { return joined(ctx, c, &c.Nodes[i]) }); err != nil {
+		if err := engine.Await(ctx, 20*time.Millisecond, func() error { return checkJoined(ctx, c, &c.Nodes[i]) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// joined checks that a node knows all nodes and all slots.
-func joined(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
+// checkJoined checks that a node knows all nodes and all slots.
+func checkJoined(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 	nodes := len(c.Nodes)
 	return reach(c, n, func(c *redis.Client) error {
 		text, err := c.ClusterInfo(ctx).Result()
@@ -228,13 +228,13 @@ var nodeTotals = []string{"total_commands_processed", "total_reads_processed"} /
 func (s *store) metrics(ctx context.Context) (m engine.Metrics, err error) {
 	nodes, err := s.masters(ctx)
 	if err != nil {
-		return m, failed(ctx, err)
+		return m, callError(ctx, err)
 	}
 	sums, reported := map[string]float64{}, map[string]bool{}
 	for _, node := range nodes {
 		text, err := node.Info(ctx).Result()
 		if err != nil {
-			return m, failed(ctx, err)
+			return m, callError(ctx, err)
 		}
 		info := fields(text)
 		for _, t := range infoTotals {

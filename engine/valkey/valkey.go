@@ -200,7 +200,7 @@ func (s *store) about(ctx context.Context) (engine.About, error) {
 	}}
 	text, err := s.client.Info(ctx).Result()
 	if err != nil {
-		return a, failed(ctx, err)
+		return a, callError(ctx, err)
 	}
 	info := fields(text)
 	a.Product, a.Version = "Redis", info["redis_version"]
@@ -209,7 +209,7 @@ func (s *store) about(ctx context.Context) (engine.About, error) {
 	}
 	masters, err := s.masters(ctx)
 	if err != nil {
-		return a, failed(ctx, err)
+		return a, callError(ctx, err)
 	}
 	if s.cluster != nil {
 		a.Settings["nodes"] = fmt.Sprintf("cluster of %d", len(masters))
@@ -221,7 +221,7 @@ func (s *store) about(ctx context.Context) (engine.About, error) {
 	}
 	level, err := s.durability(ctx, masters, a.Settings)
 	if err != nil {
-		return a, failed(ctx, err)
+		return a, callError(ctx, err)
 	}
 	a.Acknowledged, a.Flushed = level.String(), level == synced
 	if level > snapshots {
@@ -327,5 +327,5 @@ func (s *store) masters(ctx context.Context) ([]*redis.Client, error) {
 	return all, err
 }
 
-// failed is engine.CallError.
-func failed(ctx context.Context, err error) error { return engine.CallError(ctx, err) }
+// callError is engine.CallError.
+func callError(ctx context.Context, err error) error { return engine.CallError(ctx, err) }

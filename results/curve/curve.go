@@ -78,8 +78,8 @@ func ComputePoints(q *question.Question, a *answer.Answer, name string, seed uin
 	if err := checkDifferences(q); err != nil {
 		return nil, err
 	}
-	by := pictureShapeOf(q)
-	s, err := statOf(q, name, by)
+	shape := pictureShapeOf(q)
+	s, err := statOf(q, name, shape)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func ComputePoints(q *question.Question, a *answer.Answer, name string, seed uin
 		return nil, ErrNoRecords
 	}
 	c := &collector{q: q, a: a, singleCurve: cmp.Or(s.Name, strings.Join(Stats(q), " ")), points: map[string]map[float64][]int{}}
-	if by == nil || by.axis {
+	if shape == nil || shape.axis {
 		c.axis = axisOf(q, a)
 	}
 	needs, err := needsOf(q, &s)
@@ -122,11 +122,11 @@ func ComputePoints(q *question.Question, a *answer.Answer, name string, seed uin
 	}
 	out.addOmitted()
 	defer func() { // after the styles of the curves have chosen the kinds of intervals
-		out.Note = out.methodNote(by) + out.intervalNote(by) + out.Note
+		out.Note = out.methodNote(shape) + out.intervalNote(shape) + out.Note
 		out.noteOmitted()
 	}()
-	if by != nil {
-		return out, out.picture(by)
+	if shape != nil {
+		return out, out.picture(shape)
 	}
 	if tests, err := out.equivalences(); tests || err != nil {
 		return out, err
@@ -163,18 +163,18 @@ func checkDifferences(q *question.Question) error {
 }
 
 // statOf is the statistic of a question's curves. Pictures with their own shape only need columns.
-func statOf(q *question.Question, name string, by *pictureShape) (s stat.Stat, err error) {
-	if by == nil {
+func statOf(q *question.Question, name string, shape *pictureShape) (s stat.Stat, err error) {
+	if shape == nil {
 		return question.StatOf(q, name)
 	}
-	if s.Needs = strings.Fields(by.needs); q.Type.Group != nil {
+	if s.Needs = strings.Fields(shape.needs); q.Type.Group != nil {
 		s.Needs = append(s.Needs, stat.Repeats)
 	}
 	return s, nil
 }
 
 // methodNote describes how the values were computed, and how many rows were not used.
-func (d *LazyCurves) methodNote(by *pictureShape) string {
+func (d *LazyCurves) methodNote(shape *pictureShape) string {
 	note := d.method.note
 	// methodOf describes a mean as "mean of the records' statistics". Values of objects are not those of records.
 	combine := strings.TrimSuffix(" "+note, " of the records' statistics") // " mean"
@@ -183,7 +183,7 @@ func (d *LazyCurves) methodNote(by *pictureShape) string {
 		note = "the difference of all cases, over all places of the axis; box 90 %, whiskers 95 % interval"
 	case d.Picture == "box":
 		note = "boxes from the lower to the upper quartile of the records' statistics, their median, whiskers to what is no farther than 1.5 times the box, circles beyond"
-	case by != nil:
+	case shape != nil:
 		note = "all records of a curve together"
 	case d.stat.PerCase:
 		note = "of the objects of each time and lead, then" + combine
@@ -246,17 +246,17 @@ func (d *LazyCurves) addTicks(drawing *question.Drawing) error {
 // addSeries adds the curves by their names, or their differences from the baseline.
 func (d *LazyCurves) addSeries() error {
 	for _, name := range d.c.names {
-		op, less := stat.Operation(""), ""
+		op, subtracted := stat.Operation(""), ""
 		if d.Baseline != "" {
-			if op, less = stat.Diff, d.c.counterpart(name); less == "" {
+			if op, subtracted = stat.Diff, d.c.counterpart(name); subtracted == "" {
 				continue
 			}
 		}
-		if err := d.series(name, name, op, less, nil); err != nil {
+		if err := d.series(name, name, op, subtracted, nil); err != nil {
 			return err
 		}
-		if less != "" {
-			d.Series[len(d.Series)-1].Derivation = op.Name(name, less)
+		if subtracted != "" {
+			d.Series[len(d.Series)-1].Derivation = op.Name(name, subtracted)
 		}
 		d.setStyle(name, nil)
 	}
@@ -323,9 +323,9 @@ func (d *LazyCurves) series(title, name string, op stat.Operation, other string,
 	return nil
 }
 
-// seriesOf returns the records of a point, and those that are subtracted, as package stat takes
-// them.
-func (d *LazyCurves) seriesOf(p point) (of, off stat.Series) {
+// seriesOf returns the records of a point, and those that are subtracted, in the form that package stat
+// requires.
+func (d *LazyCurves) seriesOf(p point) (series, subtracted stat.Series) {
 	return stat.Series{Stat: &d.stat, Type: d.c.q.Type, Cols: d.c.copyRows(p.rows)}, stat.Series{Stat: cmp.Or(p.other, &d.stat), Type: d.c.q.Type, Cols: d.c.copyRows(p.baselineRows)}
 }
 
@@ -449,12 +449,12 @@ func Widen(q *question.Question, names []string) (*question.Question, error) {
 			more = append(more, f.String())
 		}
 	}
-	by := pictureShapeOf(q)
-	if by != nil {
+	shape := pictureShapeOf(q)
+	if shape != nil {
 		names, more = Stats(q), append(more, lists.Map(q.Type.Columns, func(c record.Column) string { return c.Name })...)
 	}
 	for _, name := range names {
-		s, err := statOf(q, name, by)
+		s, err := statOf(q, name, shape)
 		if err != nil {
 			return nil, err
 		}

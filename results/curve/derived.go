@@ -18,19 +18,19 @@ func derivedOf(q *question.Question, s *stat.Stat) (all []question.Derived, othe
 	if q.Drawing == nil {
 		return nil, nil, nil
 	}
-	for _, made := range q.Drawing.Derived {
-		if made.StatA != "" && indexOfStat(q, []string{made.StatA}, s) < 0 {
+	for _, derived := range q.Drawing.Derived {
+		if derived.StatA != "" && indexOfStat(q, []string{derived.StatA}, s) < 0 {
 			continue // the curves of StatA are drawn with another statistic, and this derived curve with them
 		}
 		var other *stat.Stat
-		if made.StatB != "" && made.StatB != made.StatA {
-			of, err := question.StatOf(q, made.StatB)
+		if derived.StatB != "" && derived.StatB != derived.StatA {
+			of, err := question.StatOf(q, derived.StatB)
 			if err != nil {
 				return nil, nil, err
 			}
 			other = &of
 		}
-		all, others = append(all, made), append(others, other)
+		all, others = append(all, derived), append(others, other)
 	}
 	return all, others, nil
 }
@@ -74,13 +74,13 @@ func (d *LazyCurves) addDerived() error {
 	if err != nil {
 		return err
 	}
-	for i, made := range all {
-		one, other := d.c.curveName(made.A), d.c.curveName(made.B)
-		if err := d.series(d.derivedName(made, others[i]), one, made.Operation, other, others[i]); err != nil {
+	for i, derived := range all {
+		one, other := d.c.curveName(derived.A), d.c.curveName(derived.B)
+		if err := d.series(d.derivedName(derived, others[i]), one, derived.Operation, other, others[i]); err != nil {
 			return err
 		}
-		d.setStyle("", made.Style)
-		d.Series[len(d.Series)-1].Right = d.Picture == "" && made.Operation != stat.Single
+		d.setStyle("", derived.Style)
+		d.Series[len(d.Series)-1].Right = d.Picture == "" && derived.Operation != stat.Single
 	}
 	return nil
 }
@@ -90,8 +90,8 @@ func (d *LazyCurves) addDerived() error {
 // bounds.
 func (d *LazyCurves) equivalences() (drawn bool, err error) {
 	all, others, err := derivedOf(d.c.q, &d.stat)
-	is := func(made question.Derived) bool { return made.Operation == stat.Equivalence }
-	if err != nil || !slices.ContainsFunc(all, is) {
+	isTest := func(derived question.Derived) bool { return derived.Operation == stat.Equivalence }
+	if err != nil || !slices.ContainsFunc(all, isTest) {
 		return false, err
 	}
 	var names []string
@@ -101,10 +101,10 @@ func (d *LazyCurves) equivalences() (drawn bool, err error) {
 			bounds[i] = *b
 		}
 	}
-	for i, made := range all {
-		one, other := d.c.curveName(made.A), d.c.curveName(made.B)
-		name := d.derivedName(made, others[i])
-		if !is(made) {
+	for i, derived := range all {
+		one, other := d.c.curveName(derived.A), d.c.curveName(derived.B)
+		name := d.derivedName(derived, others[i])
+		if !isTest(derived) {
 			d.Omitted = append(d.Omitted, name+": METviewer's plot of tests of equivalence has no other curve")
 			continue
 		}
@@ -134,7 +134,7 @@ func (d *LazyCurves) equivalences() (drawn bool, err error) {
 			Name: name, X: []float64{float64(len(names))}, Records: []int{e.N}, Y: run.Values{e.Difference},
 			Low: run.Values{e.Narrow[0]}, High: run.Values{e.Narrow[1]}, WhiskerLow: run.Values{e.Wide[0]}, WhiskerHigh: run.Values{e.Wide[1]}, EquivalenceBounds: e.Bounds[:],
 		})
-		d.setStyle("", made.Style)
+		d.setStyle("", derived.Style)
 	}
 	if d.Series == nil {
 		return true, fmt.Errorf("%w: %s", ErrNoRecords, strings.Join(d.Omitted, ", "))
@@ -145,12 +145,12 @@ func (d *LazyCurves) equivalences() (drawn bool, err error) {
 }
 
 // derivedName names a derived curve, with the statistics of both curves if these differ.
-func (d *LazyCurves) derivedName(made question.Derived, other *stat.Stat) string {
-	one, two := d.c.curveName(made.A), d.c.curveName(made.B)
+func (d *LazyCurves) derivedName(derived question.Derived, other *stat.Stat) string {
+	one, two := d.c.curveName(derived.A), d.c.curveName(derived.B)
 	if other != nil {
 		one, two = one+" "+d.stat.Name, two+" "+other.Name
 	}
-	return made.Name(one, two)
+	return derived.Name(one, two)
 }
 
 // Equivalence is the picture of equivalence tests. A question cannot name it.
@@ -161,10 +161,10 @@ func OmittedDerived(q *question.Question, names []string) (out []string) {
 	if q.Drawing == nil || q.Drawing.ShowsLineType() {
 		return nil
 	}
-	for _, made := range q.Drawing.Derived {
-		if s, err := question.StatOf(q, made.StatA); made.StatA != "" && err == nil && indexOfStat(q, names, &s) < 0 {
+	for _, derived := range q.Drawing.Derived {
+		if s, err := question.StatOf(q, derived.StatA); derived.StatA != "" && err == nil && indexOfStat(q, names, &s) < 0 {
 			words := func(items []int, stat string) string { return joinLabels(q.Drawing.Curves, items) + " " + stat }
-			out = append(out, made.Name(words(made.A, made.StatA), words(made.B, made.StatB)))
+			out = append(out, derived.Name(words(derived.A, derived.StatA), words(derived.B, derived.StatB)))
 		}
 	}
 	return out

@@ -59,8 +59,8 @@ func TestDerivedCurves(t *testing.T) {
 	}
 }
 
-// TestEquivalencePools: a test of equivalence is of all cases of all leads, with both
-// intervals and the bounds that the plot names, and is drawn alone.
+// TestEquivalencePools: a test of equivalence uses all common cases of all leads. It has both intervals and the bounds
+// that the plot names, and no other curve is drawn with it.
 func TestEquivalencePools(t *testing.T) {
 	q := drawn("median")
 	low, high := -2.0, 1.0
@@ -82,8 +82,8 @@ func TestEquivalencePools(t *testing.T) {
 	}
 }
 
-// TestDerivedOfTwoStatistics: RATIO of RMSE and ME of one curve is their ratio, drawn
-// once, with RMSE's curves; its interval is of both statistics of the same draws.
+// TestDerivedOfTwoStatistics: RATIO of RMSE and ME of one curve is the ratio of the two statistics. It is drawn once,
+// with the curves of RMSE. For its interval, each replicate computes both statistics from the same records.
 func TestDerivedOfTwoStatistics(t *testing.T) {
 	rows := []row{{"A", 6, 6, 1, 1}, {"A", 12, 6, 1, 6}, {"A", 18, 6, 1, 9}}
 	for method, want := range map[string]float64{"overall": math.Sqrt(118.0/3) / 4, "mean": (1.0/4 + 6.0/4 + 9.0/4) / 3} {
@@ -122,7 +122,7 @@ func TestDerivedOfTwoStatistics(t *testing.T) {
 	}
 }
 
-// TestKindsOfIntervals: plot_ci of each curve, and boot_ci.
+// TestKindsOfIntervals: plot_ci of a curve chooses its kind of interval, and boot_ci the bootstrap's method.
 func TestKindsOfIntervals(t *testing.T) {
 	limits := func(method, kind, boot string) (low, high float64) {
 		q := drawn(method)
@@ -258,8 +258,7 @@ func TestCasesOfEqualisation(t *testing.T) {
 	}
 }
 
-// TestDifferenceOverWhatIsPooled: two models that are held against their own
-// analyses have common cases all the same.
+// TestDifferenceOverWhatIsPooled: two models have common cases although each is verified against its own analyses.
 func TestDifferenceOverWhatIsPooled(t *testing.T) {
 	q := drawn("overall")
 	q.Drawing.Curves = []question.Group{{Field: "model", Values: [][]string{{"A"}, {"B"}}}}

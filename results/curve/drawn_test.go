@@ -16,7 +16,7 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// row is a record of SL1L2 whose RMSE is its error.
+// row is a record of SL1L2. mistake is its RMSE.
 type row struct {
 	model          string
 	valid          int64 // in hours
@@ -47,7 +47,7 @@ func answerOf(t *testing.T, q *question.Question, rows []row) *answer.Answer {
 	return answer.Select(q, &b)
 }
 
-// the first model has an event that the second lacks.
+// theRows has an event of A that B lacks: 18 h.
 var theRows = []row{
 	{"A", 6, 6, 1, 1},
 	{"A", 12, 6, 3, 5},
@@ -63,7 +63,7 @@ func drawn(method string) *question.Question {
 	}}
 }
 
-// values draws and returns each curve's only point.
+// values computes the curves of theRows, and returns the name and the only value of each.
 func values(t *testing.T, q *question.Question) (names []string, ys []float64, c *run.VerificationPlot) {
 	t.Helper()
 	a := answerOf(t, q, theRows)
@@ -81,7 +81,7 @@ func values(t *testing.T, q *question.Question) (names []string, ys []float64, c
 	return names, ys, c
 }
 
-// TestMethods: by hand. Aggregated, A is √((1·1 + 3·25 + 1·81)/5).
+// TestMethods: the values are those computed by hand. The method overall gives for A √((1·1 + 3·25 + 1·81)/5).
 func TestMethods(t *testing.T) {
 	for method, want := range map[string][]float64{
 		"overall": {stat.RoundHalfUp(math.Sqrt(10), 7), stat.RoundHalfUp(math.Sqrt(157./5), 7), stat.RoundHalfUp(math.Sqrt(177./7), 7)},
@@ -96,7 +96,7 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// TestEventEqualisation: what one curve lacks counts in none.
+// TestEventEqualisation: no curve uses an event that another curve lacks.
 func TestEventEqualisation(t *testing.T) {
 	q := drawn("sum")
 	q.Drawing.EventEqual = true
@@ -106,15 +106,15 @@ func TestEventEqualisation(t *testing.T) {
 	}
 }
 
-// TestBootstrapOfAPlot: the plot's seed and replicates decide, not the caller's.
+// TestBootstrapOfAPlot: the bootstrap uses the seed and the replicates of the plot, not the seed of the caller.
 func TestBootstrapOfAPlot(t *testing.T) {
 	seed := uint64(42)
 	q := drawn("overall")
 	q.Drawing.Replicates, q.Drawing.Seed, q.Drawing.Confidence = 50, &seed, 0.9
 	a := answerOf(t, q, theRows)
 	var got []*run.VerificationPlot
-	for _, callers := range []uint64{1, 2} {
-		c, err := curve.Compute(t.Context(), q, a, "RMSE", callers)
+	for _, callerSeed := range []uint64{1, 2} {
+		c, err := curve.Compute(t.Context(), q, a, "RMSE", callerSeed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,8 +221,7 @@ func TestThreshold(t *testing.T) {
 	}
 }
 
-// TestUnlikeThresholds: <273 and >=273 are no one place of the axis; ge273 and
-// >=273 are.
+// TestUnlikeThresholds: <273 and >=273 have different places on the axis; ge273 and >=273 have the same.
 func TestUnlikeThresholds(t *testing.T) {
 	ctc, _ := record.TypeByName("CTC")
 	for _, c := range []struct {
@@ -297,7 +296,7 @@ func TestExcludedCurves(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatIsDrawn: rows that a plot's condition on values leaves out are counted.
+// TestOnlyWhatIsDrawn: curves omit the rows that a plot's condition on values excludes, and the note has their number.
 func TestOnlyWhatIsDrawn(t *testing.T) {
 	q := drawn("overall")
 	q.Drawing.ValueConditions = []question.ValueCondition{{Column: "total", Op: "<", Value: 2}, {Column: "ffbar", Op: ">=", Value: 4}}
@@ -315,8 +314,9 @@ func TestOnlyWhatIsDrawn(t *testing.T) {
 	}
 }
 
-// TestCurvesWhoseValuesReadAsOthers: a model called A+B is not A and B together, models and
-// regions with blanks are not each other's parts, and a value that is named twice counts once.
+// TestCurvesWhoseValuesReadAsOthers: values that are ambiguous in a name give the right curves. A model called A+B is
+// not the group of A and B, the blanks in models and regions do not mix up their values, and a value that is named
+// twice counts once.
 func TestCurvesWhoseValuesReadAsOthers(t *testing.T) {
 	sl1l2, _ := record.TypeByName("SL1L2")
 	q := &question.Question{Name: "q", Type: sl1l2, Drawing: &question.Drawing{Stats: []string{"ME"}, Axis: "fcst_lead", Method: "overall"}}
@@ -353,7 +353,7 @@ func TestCurvesWhoseValuesReadAsOthers(t *testing.T) {
 		}
 	}
 	check(map[string]float64{`"A+B" Z`: 1, "A+B Z": 3, `X "Y Z"`: 8, `"X Y" Z`: 16, "A+A Z": 2})
-	q.Drawing.Curves[0].Values = [][]string{{"X Y"}, {"A+B"}} // a scorecard's rows are called by what is not the model
+	q.Drawing.Curves[0].Values = [][]string{{"X Y"}, {"A+B"}} // the names of a scorecard's rows omit the model
 	q.Drawing.Baseline, q.Drawing.Picture = "A+B", "scorecard"
 	check(map[string]float64{"Z": 15})
 	q.Drawing.Baseline = "X Y" // the first item, whose label is quoted

@@ -25,8 +25,8 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// rawLine is a line of a real file as strings.Fields and strconv read it: neither the
-// program's parsers nor its aggregation have a part in it.
+// rawLine is a line of a real file. The test parses it with strings.Fields and strconv only, not with the program's
+// parsers.
 type rawLine struct {
 	typ, model, name, level, mask string
 	valid                         int64
@@ -51,7 +51,7 @@ func floats(t *testing.T, words []string) (v []float64) {
 	return v
 }
 
-// rawLines reads a file; what is no line of partial sums is left out.
+// rawLines reads a file, and skips lines that have no partial sums.
 func rawLines(t *testing.T, path string) (out []rawLine) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -93,8 +93,8 @@ func rawLines(t *testing.T, path string) (out []rawLine) {
 	return out
 }
 
-// independent are statistics, by type, of means that are weighted by the total: m[0] is
-// the sum of the totals. Formulas of the MET User's Guide, appendix C.
+// independent has the formulas of statistics from appendix C of the MET User's Guide, by line type and name. m[0] is
+// the sum of the totals, and the other values are means of the columns, weighted by the total.
 var independent = map[string]map[string]func(m []float64) float64{
 	"SL1L2": {
 		"ME":   func(m []float64) float64 { return m[1] - m[2] },
@@ -127,7 +127,7 @@ var independent = map[string]map[string]func(m []float64) float64{
 	},
 }
 
-// pooled is the statistic of lines.
+// pooled computes a statistic from several lines together.
 func pooled(f func(m []float64) float64, lines []*rawLine) float64 {
 	m := make([]float64, len(lines[0].v))
 	for _, l := range lines {
@@ -287,7 +287,7 @@ func randomQuestion(t *testing.T, rng *rand.Rand, name string, set []*rawLine, b
 	}
 	q.SelectColumns()
 
-	// What is right: the lines of each curve and point.
+	// The expected lines of each curve and point.
 	type point struct {
 		curve int
 		x     int64
@@ -364,7 +364,7 @@ func randomQuestion(t *testing.T, rng *rand.Rand, name string, set []*rawLine, b
 	}
 	for series, left := range values {
 		if len(left) > 0 {
-			t.Errorf("%s: %s has %d points that no line gives", name, series, len(left))
+			t.Errorf("%s: %s has %d points that no line has", name, series, len(left))
 		}
 	}
 	return points, derived

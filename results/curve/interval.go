@@ -13,19 +13,19 @@ import (
 )
 
 // intervalNote describes the intervals. It is empty if there is none.
-func (d *LazyCurves) intervalNote(by *pictureShape) string {
+func (d *LazyCurves) intervalNote(shape *pictureShape) string {
 	most, fewest := 0, math.MaxInt
 	for _, places := range d.places {
 		for _, p := range places {
 			most, fewest = max(most, len(p.rows)), min(fewest, len(p.rows))
 		}
 	}
-	if by != nil && d.Picture != "performance" {
+	if shape != nil && d.Picture != "performance" {
 		return ""
 	}
 	describe := func(kind string) string { return d.describeInterval(kind, fewest, most) }
 	words := strings.Join(lists.Map(question.Unique(d.kinds), describe), "")
-	if by != nil {
+	if shape != nil {
 		words = strings.Replace(words, "; ", "; of PODY: ", 1)
 	}
 	return words

@@ -14,8 +14,8 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// The greatest interest of an object is that among its pairs of one time and lead:
-// objects of other times have the same names.
+// TestGreatestInterest: MAXINTF takes the greatest interest of each object among its pairs of one time and lead,
+// because other objects of other times have the same names.
 func TestGreatestInterest(t *testing.T) {
 	pairs, _ := record.TypeByName("MODE_OBJ_PAIR")
 	q := &question.Question{Name: "q", Type: pairs, Drawing: &question.Drawing{Stats: []string{"MAXINTF_SA"}, Axis: "fcst_lead", Method: "mean", FromColumns: true}}
@@ -48,13 +48,13 @@ func TestGreatestInterest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := c.Series[0]; len(s.Y) != 1 || s.Records[0] != 3 || !(math.Abs(s.Y[0]-0.6) < 1e-9) { // of 0.9, 0.3 and 0.6
+	if s := c.Series[0]; len(s.Y) != 1 || s.Records[0] != 3 || !(math.Abs(s.Y[0]-0.6) < 1e-9) { // mean of 0.9, 0.3, 0.6
 		t.Errorf("%+v", s)
 	}
 }
 
-// METviewer tests the revisions of MTD's objects wherever they are drawn, those of
-// each object in the order of its times.
+// TestRevisedObjects: a plot of the revisions of MTD objects has METviewer's revision tests, with the revisions of each
+// object in the order of its times.
 func TestRevisedObjects(t *testing.T) {
 	lt, _ := record.TypeByName("MTD_2D_OBJ")
 	q := &question.Question{Name: "q", Type: lt, Drawing: &question.Drawing{Stats: []string{"2D_AREA_FSA"}, Axis: "fcst_lead", Method: "mean", FromColumns: true}}
@@ -87,7 +87,7 @@ func TestRevisedObjects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := c.Series[0].Records; !slices.Equal(n, []int{1, 1, 1, 1, 0, 0, 1, 1, 1, 1}) { // of observed objects there is none
+	if n := c.Series[0].Records; !slices.Equal(n, []int{1, 1, 1, 1, 0, 0, 1, 1, 1, 1}) { // observed objects do not count
 		t.Error(n)
 	}
 	if want := stat.RevisionsOf([][]float64{{1, -3, 2, -1}, {2, 4, -4, 6}}).String(); !strings.HasSuffix(c.Note, ": "+want) {

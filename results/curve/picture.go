@@ -38,7 +38,7 @@ func pictureShapeOf(q *question.Question) *pictureShape {
 		"performance":    {"success_ratio", "PODY", counts + " far pody", true, (*pictureBuilder).performance},
 		"taylor":         {"PR_CORR", "FSTDEV/OSTDEV", "fbar obar fobar ffbar oobar", q.Drawing.Axis != "", (*pictureBuilder).taylor},
 		"rank_histogram": {repeated, "share", "bin_size", false, (*pictureBuilder).ranks},
-		"eclv":           {"cost_loss_ratio", "ECLV", counts, false, (*pictureBuilder).value},
+		"eclv":           {"cost_loss_ratio", "ECLV", counts, false, (*pictureBuilder).economicValue},
 		"spread_skill":   {"VAR_MEAN", "MSE", "bin_n var_min var_mean ffbar fobar oobar", false, (*pictureBuilder).spreadSkill},
 	}[q.Drawing.Picture]
 	return &of
@@ -74,18 +74,18 @@ func (s *pictureBuilder) label(rows []int) []string {
 }
 
 // picture draws all curves of a shape.
-func (d *LazyCurves) picture(by *pictureShape) error {
+func (d *LazyCurves) picture(shape *pictureShape) error {
 	var undrawn []string
 	for _, name := range d.c.names {
 		s := &pictureBuilder{LazyCurves: d, Series: run.Series{Name: name}, at: d.c.points[name]}
-		if err := by.draw(s); err != nil {
+		if err := shape.draw(s); err != nil {
 			return err
 		}
 		d.Series, undrawn = append(d.Series, s.Series), append(undrawn, s.undrawn...)
 		d.setStyle(name, nil)
 	}
 	if undrawn != nil {
-		d.Note += "; not drawn, because " + by.x + " is undefined: " + listOrCount(undrawn, "points")
+		d.Note += "; not drawn, because " + shape.x + " is undefined: " + listOrCount(undrawn, "points")
 	}
 	if d.Series == nil { // no row is of a curve that the drawing names
 		return ErrNoRecords
@@ -95,7 +95,7 @@ func (d *LazyCurves) picture(by *pictureShape) error {
 	}) {
 		d.Note += fmt.Sprintf("; values below %g are not shown", run.LowestEconomicValue)
 	}
-	d.Stat, d.Unit, d.Axis = by.y, stat.UnitOne, run.Axis(by.x)
+	d.Stat, d.Unit, d.Axis = shape.y, stat.UnitOne, run.Axis(shape.x)
 	if d.places == nil {
 		d.places = make([][]point, len(d.Series))
 	}
@@ -249,9 +249,9 @@ func (s *pictureBuilder) ranks() error {
 	return nil
 }
 
-// value draws the economic value of forecasts: METviewer's plot_stat of the values in the lines or,
+// economicValue draws the economic value of forecasts: METviewer's plot_stat of the values in the lines or,
 // for contingency tables and probabilities, the value computed from their sums.
-func (s *pictureBuilder) value() error {
+func (s *pictureBuilder) economicValue() error {
 	rows := s.at[0]
 	switch s.c.q.Type.Name {
 	case "PCT":
@@ -442,7 +442,8 @@ func (d *LazyCurves) mark(i, k int) (int, error) {
 	}
 	how := 0
 	if d.method.SummaryMethod == stat.Overall {
-		// The interval has the drawing's confidence. At 95 % it reaches below and above, if the differences are normal.
+		// The interval has the drawing's confidence. If the differences are normally distributed, the 95 % interval
+		// reaches from Y - below to Y + above.
 		scale := stat.HalfWidth(question.DefaultConfidence, 1) / stat.HalfWidth(d.method.confidence, 1)
 		below, above := scale*(s.Y[k]-s.Low[k]), scale*(s.High[k]-s.Y[k])
 		switch {

@@ -18,12 +18,13 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// ssvar is a bin of SSVAR: pairs, variance and, of both, the mean squares.
+// ssvar returns a line of SSVAR: a bin with n pairs, the variance, and the means of the forecast squared, of the
+// product, and of the observation squared.
 func ssvar(n, variance, ff, fo, oo float64) line {
 	return line{[]float64{2, 2, 1, n, variance, variance, variance, 0, 0, fo, ff, oo}, nil}
 }
 
-// TestPictures: what pictures show of all records of a curve, computed by hand.
+// TestPictures: the pictures that use all records of a curve have the points computed by hand.
 func TestPictures(t *testing.T) {
 	pct := []line{{[]float64{5, 3}, []float64{0, 1, 2, 0.5, 0, 2, 1}}, {[]float64{5, 3}, []float64{0, 1, 2, 0.5, 2, 0, 1}}}
 	ctc := line{[]float64{100, 20, 10, 20, 50, 0.5}, nil}
@@ -158,7 +159,7 @@ func points(c *run.VerificationPlot) string {
 	return out
 }
 
-// TestOtherThresholds: records with other thresholds make no diagram together.
+// TestOtherThresholds: records with different thresholds cannot be combined into one diagram.
 func TestOtherThresholds(t *testing.T) {
 	q, a := asked(t, "PCT", &question.Drawing{Picture: "roc", Method: "overall"},
 		line{[]float64{5, 3}, []float64{0, 1, 2, 0.5, 0, 2, 1}}, line{[]float64{5, 3}, []float64{0, 1, 2, 0.4, 2, 0, 1}})
@@ -167,7 +168,7 @@ func TestOtherThresholds(t *testing.T) {
 	}
 }
 
-// pair is a case of two models over ten days, of which one is better at 24 h.
+// pair returns records of the models a and b over ten days. a is better at 24 h, and both are equal at 48 h.
 func pair(lt *record.LineType) *record.Batch {
 	b := &record.Batch{}
 	b.Reset(lt, "")
@@ -191,7 +192,8 @@ func pair(lt *record.LineType) *record.Batch {
 	return b
 }
 
-// TestScorecard: a is better at 24 h and as good at 48 h, in one question.
+// TestScorecard: a scorecard marks that a is better at 24 h, and has no mark at 48 h. Without a bootstrap, nothing is
+// tested.
 func TestScorecard(t *testing.T) {
 	lt, _ := record.TypeByName("SL1L2")
 	q := &question.Question{Name: "q", Type: lt}
@@ -272,7 +274,7 @@ func TestMarksOfConfidences(t *testing.T) {
 	}
 }
 
-// TestBoxes: quartiles and whiskers of the records, an outlier beyond them.
+// TestBoxes: a box has the quartiles, the whiskers and the outlier of the records.
 func TestBoxes(t *testing.T) {
 	var lines []line
 	for _, mae := range []float64{1, 2, 3, 4, 100} {
@@ -345,7 +347,7 @@ func TestNotesWithoutIntervals(t *testing.T) {
 	}
 }
 
-// TestRevisionTests: what METviewer tests of revisions stands in the note.
+// TestRevisionTests: a curve of revisions has the changes between forecasts, and the note has METviewer's tests.
 func TestRevisionTests(t *testing.T) {
 	lt, _ := record.TypeByName("SL1L2")
 	b := &record.Batch{}

@@ -18,8 +18,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// TestWordsOfRandomQuestions: for random archives, questions and changed conditions the
-// title, the legend, the rows of CSV and the names of files are of what was computed.
+// TestWordsOfRandomQuestions: for random archives, questions and changed conditions, the title, the legend, the rows of
+// CSV and the names of files describe the data that were computed.
 func TestWordsOfRandomQuestions(t *testing.T) {
 	sl1l2, _ := record.TypeByName("SL1L2")
 	fields := map[record.Field][]string{
@@ -39,19 +39,19 @@ func TestWordsOfRandomQuestions(t *testing.T) {
 		}
 		var b record.Batch
 		b.Reset(sl1l2, "")
-		there := map[record.Field][]string{}
+		present := map[record.Field][]string{}
 		for _, f := range order {
-			there[f] = some(fields[f], 1)
+			present[f] = some(fields[f], 1)
 		}
 		q := &question.Question{Name: "q", Title: "what was written before", Type: sl1l2, Drawing: question.NewDrawing(sl1l2, "RMSE", "fcst_lead")}
 		for _, f := range order {
 			if random.IntN(2) == 0 {
-				q.Header[f] = some(there[f], 1)
+				q.Header[f] = some(present[f], 1)
 			}
 		}
 		if random.IntN(2) == 0 {
 			q.Drawing.Curves = []question.Group{{Field: "model"}}
-			for _, m := range there[record.Model] {
+			for _, m := range present[record.Model] {
 				q.Drawing.Curves[0].Values = append(q.Drawing.Curves[0].Values, []string{m})
 			}
 		}
@@ -59,7 +59,7 @@ func TestWordsOfRandomQuestions(t *testing.T) {
 		before := *q
 		for _, f := range order {
 			if random.IntN(2) == 0 {
-				q.Header[f] = some(there[f], 1)
+				q.Header[f] = some(present[f], 1)
 			}
 		}
 		stat := []string{"RMSE", "ME", "MAE"}[random.IntN(3)]
@@ -74,7 +74,7 @@ func TestWordsOfRandomQuestions(t *testing.T) {
 			h := record.DefaultHeader()
 			asked := true
 			for _, f := range order {
-				h[f] = there[f][random.IntN(len(there[f]))]
+				h[f] = present[f][random.IntN(len(present[f]))]
 				asked = asked && (len(q.Header[f]) == 0 || slices.Contains(q.Header[f], h[f]))
 			}
 			if !asked {
@@ -126,8 +126,8 @@ func TestWordsOfRandomQuestions(t *testing.T) {
 	}
 }
 
-// curvesOf are the curves that an answer has by hand: by the drawing's models, else by all
-// fields that differ.
+// curvesOf returns the expected curves of an answer: one for each model if the drawing names models, and otherwise one
+// for each combination of header fields.
 func curvesOf(q *question.Question, a *answer.Answer) map[string]bool {
 	out := map[string]bool{}
 	for i := range a.Rows {
@@ -142,8 +142,8 @@ func curvesOf(q *question.Question, a *answer.Answer) map[string]bool {
 	return out
 }
 
-// checkWords holds a title to the rows: a changed question's names the statistic and each
-// value of a field with four values or fewer.
+// checkWords compares a title with the rows. The title of a changed question names the statistic, and the values of
+// each field that has at most four.
 func checkWords(t *testing.T, seed uint64, before, q *question.Question, a *answer.Answer, title, stat string) {
 	t.Helper()
 	changed := stat != "RMSE" || fmt.Sprint(before.Header) != fmt.Sprint(q.Header)
@@ -169,9 +169,9 @@ func checkWords(t *testing.T, seed uint64, before, q *question.Question, a *answ
 	}
 }
 
-// TestCurvesOfRandomGroups: curves of random items of two fields, each of one value or of
-// several, some named twice: their names differ, and each has the records that the rows of
-// the archive give by hand; the difference is of the curves that it names.
+// TestCurvesOfRandomGroups: curves are made of random items of two fields. An item has one or several values, and may
+// occur twice. The names of the curves differ, each curve has the expected records, and the difference is that of the
+// curves that it names.
 func TestCurvesOfRandomGroups(t *testing.T) {
 	sl1l2, _ := record.TypeByName("SL1L2")
 	models := []string{"A", "B", "A+B", `"A`, "X", "X Y", "E,C", "1:2", "valid 6", ""}

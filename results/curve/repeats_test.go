@@ -12,10 +12,10 @@ import (
 )
 
 // line is a record of a type with repeating columns: the values of its fixed columns, then those of the repeating ones.
-// Each line that asked gets is valid one day after the previous one.
+// In asked, each line is valid one day after the previous one.
 type line struct{ fixed, repeats []float64 }
 
-// asked is a question about all of a line type, and its answer of these lines.
+// asked returns a question about all records of a line type, and its answer, which has these lines.
 func asked(t *testing.T, lineType string, d *question.Drawing, lines ...line) (*question.Question, *answer.Answer) {
 	t.Helper()
 	lt, _ := record.TypeByName(lineType)
@@ -27,7 +27,7 @@ func asked(t *testing.T, lineType string, d *question.Drawing, lines ...line) (*
 	for i, l := range lines {
 		b.AppendTimes(head, 24*3600, int64(i)*86400, uint32(i))
 		for k := range b.Num {
-			x := math.NaN() // of what the line does not say
+			x := math.NaN() // a column that the line omits
 			if k < len(l.fixed) {
 				x = l.fixed[k]
 			}
@@ -86,8 +86,8 @@ func TestDifferencesOfRepeatingColumns(t *testing.T) {
 	}
 }
 
-// TestStatisticsOfRepeatingColumns: bins and tables are added up over records;
-// of records with other thresholds there is no statistic.
+// TestStatisticsOfRepeatingColumns: the statistics add up bins and tables over records. Records with different
+// thresholds have no statistic.
 func TestStatisticsOfRepeatingColumns(t *testing.T) {
 	for _, c := range []struct {
 		lineType, stat string

@@ -192,14 +192,14 @@ func (d *LazyCurves) noteOmitted() {
 // values of all fields, each combination of values that have rows separately but not together.
 func (c *collector) missingCurves() (out []string) {
 	reasons := map[bool]string{false: ": no record", true: ": the plot's condition on values excludes all records"}
-	written := true
+	allNamed := true
 	for g, group := range c.q.Drawing.Curves {
 		for _, label := range c.groups[g].all {
 			if admitted, occurs := c.groups[g].seen[label]; !admitted {
 				out = append(out, group.Field+" "+label+reasons[occurs])
 			}
 		}
-		written = written && group.Values != nil
+		allNamed = allNamed && group.Values != nil
 		f, isHeaderField := record.FieldByName(group.Field)
 		for _, v := range c.q.Header[f] { // the values that the question's conditions list
 			if isHeaderField && group.Values == nil && c.groups[g].labelOf(v) == "" {
@@ -207,7 +207,7 @@ func (c *collector) missingCurves() (out []string) {
 			}
 		}
 	}
-	if !written || len(c.groups) < 2 {
+	if !allNamed || len(c.groups) < 2 {
 		return question.Unique(out)
 	}
 	for _, name := range c.curveNames(func(g int) []string {

@@ -15,8 +15,7 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// byLead is a plot of two models along the lead, as METviewer's issue 106 has
-// it: 24, 48 and 72 h, where not every valid time has every lead.
+// byLead returns the question of METviewer's issue 106: two models along the lead, with event equalization.
 func byLead() *question.Question {
 	return &question.Question{Name: "q", Drawing: &question.Drawing{
 		Axis: "fcst_lead", Method: "overall", Replicates: 40, Confidence: 0.95, EventEqual: true,
@@ -24,7 +23,8 @@ func byLead() *question.Question {
 	}}
 }
 
-// both models have 24 h at four times, 48 h at three, 72 h at two; A alone has 96 h.
+// leads returns the rows for byLead. Both models have the lead 24 h at four valid times, 48 h at three and 72 h at two.
+// Only A has 96 h.
 func leads() (rows []row) {
 	for _, model := range []string{"A", "B"} {
 		for k, lead := range []int32{24, 48, 72} {
@@ -33,11 +33,12 @@ func leads() (rows []row) {
 			}
 		}
 	}
-	rows[0].valid++ // A's first day is of another hour: no case of both
+	rows[0].valid++ // A's first valid time is one hour later than B's, so the two rows are no common case
 	return append(rows, row{"A", 24 * 10, 96, 1, 1})
 }
 
-// TestEqualisation: off, at each place, and the same cases at all places.
+// TestEqualisation: without event equalization, with the same cases of all models at each lead, and with the same cases
+// at all leads.
 func TestEqualisation(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -64,8 +65,8 @@ func TestEqualisation(t *testing.T) {
 	}
 }
 
-// TestValuesFirst: the curve does not jump when its intervals come, and they
-// stop with their context.
+// TestValuesFirst: WithIntervals does not change the values that ComputePoints returned. Intervals stops with its
+// context.
 func TestValuesFirst(t *testing.T) {
 	q := byLead()
 	a := answerOf(t, q, leads())
@@ -89,9 +90,8 @@ func TestValuesFirst(t *testing.T) {
 	}
 }
 
-// TestDifference: of cases that both curves have, whatever their order; where
-// both models make the same mistakes, all replicates are equal: no limits, as
-// in METviewer.
+// TestDifference: a difference has the cases that both curves have, in any order of the rows. If both models have equal
+// errors, all replicates are equal, and there are no limits, as in METviewer.
 func TestDifference(t *testing.T) {
 	q := byLead()
 	q.Drawing.EventEqual, q.Drawing.Baseline = false, "B"

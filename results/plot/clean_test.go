@@ -2,7 +2,7 @@ package plot
 
 import "testing"
 
-// A label never begins with one of the anchors of this package: encode would read it as such.
+// clean replaces the anchors of this package in labels, because encode would interpret them.
 func TestClean(t *testing.T) {
 	for _, a := range []anchor{atCenter, atRight, atTooltip} {
 		if got := clean(string(rune(a)) + "x"); got != "\uFFFDx" {

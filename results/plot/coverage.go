@@ -35,8 +35,8 @@ type Period struct{ First, Last float64 }
 
 const (
 	seriesHeight = 17
-	holeWidth    = 1.6 // minimum width of a hole, px
-	notePart     = 0.17
+	holeWidth    = 1.6  // minimum width of a hole, px
+	notePart     = 0.17 // largest part of the width that the notes take
 )
 
 // Draw draws the picture.

@@ -82,7 +82,7 @@ func (p *palette) add(name string) int {
 	h, step := own, map[bool]int{true: 3 * Hues, false: Hues}[engine] // the third shade is clearer on white than the second
 	for tries := 1; slices.Contains(p.hues, h) || isReserved(h%(shades*Hues)); tries++ {
 		if h += step; !engine && tries < Hues-1 {
-			h = (h + 1) % Hues % (Hues - 1)
+			h = (h + 1) % Hues % (Hues - 1) // the next hue, but not gray; after all hues, their next shades follow
 		}
 	}
 	p.names, p.hues = append(p.names, name), append(p.hues, h)

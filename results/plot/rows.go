@@ -135,10 +135,10 @@ func (r Rows) Draw() ([]byte, error) {
 // prepare sets the axis of a panel whose column has the given width.
 func (q *panelDrawing) prepare(s *sheet, all span, column vg.Length, values []string, last bool) {
 	if q.Sorted {
-		by := map[bool][]Row{true: q.Panels[0].Rows, false: q.Panel.Rows}[q.SideBySide] // the first panel shows the names
+		sortedBy := map[bool][]Row{true: q.Panels[0].Rows, false: q.Panel.Rows}[q.SideBySide] // the first panel shows the names
 		key := func(i int) float64 {
-			if onScale(by[i].V, q.Log) {
-				return by[i].V
+			if onScale(sortedBy[i].V, q.Log) {
+				return sortedBy[i].V
 			}
 			return math.Inf(1)
 		}

@@ -103,8 +103,8 @@ func TestTextIsWrappedAndFitted(t *testing.T) {
 	}
 }
 
-// An engine has its own colour in every picture. A second layout of it has a shade of this colour;
-// other names have the next free colour.
+// An engine has its own color in every picture. A second design of it has a shade of this color; other names have the
+// next free color.
 func TestAnEngineKeepsItsColour(t *testing.T) {
 	a, b := &palette{}, &palette{}
 	for _, name := range []string{"array", "single", "median", "duckdb"} {

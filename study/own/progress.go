@@ -41,7 +41,7 @@ func (r *runner) reporting(what string, done func() (part string, n, all int64),
 	began, ended := time.Now(), make(chan struct{})
 	var reported sync.WaitGroup
 	reported.Go(func() {
-		first, last, base := began, "", int64(0)
+		partBegan, lastPart, doneBefore := began, "", int64(0)
 		for tick := time.Tick(r.progressInterval()); ; {
 			select {
 			case <-ended:
@@ -57,15 +57,15 @@ func (r *runner) reporting(what string, done func() (part string, n, all int64),
 			if part != "" {
 				text += ": " + part
 			}
-			if n <= base || n >= all || part != last {
-				first, last, base = time.Now(), part, n
+			if n <= doneBefore || n >= all || part != lastPart {
+				partBegan, lastPart, doneBefore = time.Now(), part, n
 				if n >= all {
-					base = 0
+					doneBefore = 0
 				}
 				r.Progress(fmt.Sprintf("%s: %s so far", text, time.Since(began).Round(time.Second)))
 				continue
 			}
-			left := time.Duration(float64(time.Since(first)) / float64(n-base) * float64(all-n))
+			left := time.Duration(float64(time.Since(partBegan)) / float64(n-doneBefore) * float64(all-n))
 			r.Progress(fmt.Sprintf("%s: %d %%, about %s left", text, 100*n/all, left.Round(time.Second)))
 		}
 	})

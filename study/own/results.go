@@ -167,6 +167,6 @@ func (r *runner) definitionKey(path string) string {
 func Folder(dir string, newRun run.Run, progress func(string)) (*run.Folder, error) {
 	isTimed := func(s *run.Sample) bool { return s.Rep > 0 && s.Measured() != nil }
 	r, _, err := run.Read(dir)
-	isCut := err == nil && slices.ContainsFunc(r.Warnings, isTimeLimitReached)
-	return run.Resume(dir, newRun, isCut, isTimed, progress)
+	isEndedByLimit := err == nil && slices.ContainsFunc(r.Warnings, isTimeLimitReached)
+	return run.Resume(dir, newRun, isEndedByLimit, isTimed, progress)
 }

@@ -134,7 +134,7 @@ func orderingOf(sql string) (o ordering) {
 				o.limit = number(i + 2)
 			}
 			o.unknown = o.unknown || all[len(all)-1].is("ties")
-		case !t.is("settings"):
+		case !t.is("settings"): // SETTINGS of ClickHouse also ends the ORDER BY
 			continue
 		}
 		if !t.is("select") && last == len(all) {
@@ -200,8 +200,8 @@ func withoutDirection(term string) string {
 }
 
 // withoutLimit returns a query without its limit, and with additional columns: the hidden terms of its order, and for
-// each column with a sum the magnitude of its terms. scales are the indexes of these columns. ok is false for a
-// combination of several queries, such as UNION, and for SELECT DISTINCT.
+// each column with a sum the magnitude of its terms. scales are the indexes of the columns with a sum. ok is false for
+// a combination of several queries, such as UNION, and for SELECT DISTINCT.
 func withoutLimit(sql string, o *ordering, hidden []string) (text string, scales []int, ok bool) {
 	all := tokens(sql)
 	first, from := -1, -1

@@ -299,7 +299,8 @@ func (o *ordering) withMoreTerms(text string, names []string, by []int, column i
 // last one. More rows rarely tie, and with a limit DuckDB need not sort all rows.
 const spareRows = 1000
 
-// withSpareRows adds a limit to a query without limit, after which the spare rows fit.
+// withSpareRows adds a limit to a query without its limit: up to the last row of the original result, plus the spare
+// rows.
 func withSpareRows(unlimited string, order *ordering) string {
 	if order.limit < 0 {
 		return unlimited
@@ -308,8 +309,8 @@ func withSpareRows(unlimited string, order *ordering) string {
 }
 
 // answerOver runs a query with DuckDB. If possible, it also reads rows after the limit, the hidden terms of the order,
-// and the magnitude of the terms of sums (scaled = it has these). names are the columns of the result, and by those by
-// which the order is compared.
+// and the magnitude of the terms of sums; scaled reports whether it has read magnitudes. names are the columns of the
+// result. by are the indexes of the columns by which the study compares the order of the rows.
 func answerOver(
 	ctx context.Context, db *tables.Tables, text string, names []string, order *ordering,
 ) (e *answer.Expected, by []int, hidden []string, scaled bool, err error) {

@@ -26,16 +26,16 @@ import (
 type client struct {
 	name string
 
-	// ask asks for a sum and tells it with the time that the client itself says
-	// it took, or, if it says none, the time until its line was here.
+	// ask sends a query for a sum, and returns the sum with the time that the client reports. If the client reports
+	// none, took is the time until ask has read the line with the sum.
 	ask func(text string) (sum string, took time.Duration, err error)
 
-	// inside is the server's own time of the answer before; nil = it tells none.
-	inside func() time.Duration
+	// serverTime returns the time that the server reports for the previous query; nil = it reports none.
+	serverTime func() time.Duration
 }
 
-// cents checks an answer of the client.
-func (c *client) cents(text string, want int64) (time.Duration, error) {
+// checkSum sends a query for a sum and returns its time. It returns an error if the sum is not want cents.
+func (c *client) checkSum(text string, want int64) (time.Duration, error) {
 	sum, took, err := c.ask(text)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", c.name, err)
@@ -47,14 +47,14 @@ func (c *client) cents(text string, want int64) (time.Duration, error) {
 	return took, nil
 }
 
-// spoken is a client that reads statements from a pipe and prints answers.
-type spoken struct {
+// session is a client program that reads statements from a pipe and prints results.
+type session struct {
 	in  io.Writer
 	out *bufio.Scanner
 }
 
-// speak starts a client's program, which ends with the benchmark.
-func speak(b *testing.B, install string, args ...string) *spoken {
+// startSession starts a client program, which ends with the benchmark.
+func startSession(b *testing.B, install string, args ...string) *session {
 	b.Helper()
 	path, err := exec.LookPath(args[0])
 	if err != nil {
@@ -77,16 +77,16 @@ func speak(b *testing.B, install string, args ...string) *spoken {
 			b.Errorf("%s: %v", args[0], err)
 		}
 	})
-	return &spoken{in: in, out: bufio.NewScanner(out)}
+	return &session{in: in, out: bufio.NewScanner(out)}
 }
 
-func (s *spoken) say(text string) error {
+func (s *session) send(text string) error {
 	_, err := io.WriteString(s.in, text)
 	return err
 }
 
-// line is the next one.
-func (s *spoken) line() (string, error) {
+// line returns the next line that the client prints.
+func (s *session) line() (string, error) {
 	if !s.out.Scan() {
 		return "", errors.Join(s.out.Err(), io.ErrUnexpectedEOF)
 	}
@@ -102,18 +102,18 @@ func parsed(b *testing.B, raw string) *url.URL {
 	return u
 }
 
-// psql tells its own time (\timing), of one process and no parallel workers.
+// psql reports its own time (\timing). The server runs each query in one process, without parallel workers.
 func psql(b *testing.B, at string) *client {
 	u := parsed(b, at)
-	s := speak(b, "apt-get install postgresql-client", "psql", "-X", "-q", "-A", "-t", "-h", u.Hostname(), "-p", u.Port(), "-U", u.User.Username(), strings.TrimPrefix(u.Path, "/"))
-	if err := s.say("\\timing on\nSET max_parallel_workers_per_gather = 0;\n"); err != nil {
+	s := startSession(b, "apt-get install postgresql-client", "psql", "-X", "-q", "-A", "-t", "-h", u.Hostname(), "-p", u.Port(), "-U", u.User.Username(), strings.TrimPrefix(u.Path, "/"))
+	if err := s.send("\\timing on\nSET max_parallel_workers_per_gather = 0;\n"); err != nil {
 		b.Fatal(err)
 	}
 	if _, err := s.line(); err != nil { // the time of SET
 		b.Fatal(err)
 	}
 	return &client{name: "psql", ask: func(text string) (string, time.Duration, error) {
-		if err := s.say(text + ";\n"); err != nil {
+		if err := s.send(text + ";\n"); err != nil {
 			return "", 0, err
 		}
 		sum, err := s.line()
@@ -133,17 +133,17 @@ func psql(b *testing.B, at string) *client {
 	}}
 }
 
-// mariadbClient tells times to the millisecond, so what counts is when its line
-// was here. As in the run's sessions, no cache of answers is asked.
+// mariadbClient measures the time until it has read the result, because the client reports times only to the
+// millisecond. As in the run's own sessions, the query cache is off.
 func mariadbClient(b *testing.B, at string) *client {
 	u := parsed(b, at)
-	s := speak(b, "apt-get install mariadb-client", "mariadb", "--no-defaults", "-h", u.Hostname(), "-P", u.Port(), "-u", "root", "-N", "-B", "-n")
-	if err := s.say("SET SESSION query_cache_type = OFF;\n"); err != nil {
+	s := startSession(b, "apt-get install mariadb-client", "mariadb", "--no-defaults", "-h", u.Hostname(), "-P", u.Port(), "-u", "root", "-N", "-B", "-n")
+	if err := s.send("SET SESSION query_cache_type = OFF;\n"); err != nil {
 		b.Fatal(err)
 	}
 	return &client{name: "mariadb", ask: func(text string) (string, time.Duration, error) {
 		began := time.Now()
-		if err := s.say(text + ";\n"); err != nil {
+		if err := s.send(text + ";\n"); err != nil {
 			return "", 0, err
 		}
 		sum, err := s.line()
@@ -158,7 +158,7 @@ func curl(b *testing.B, at string) *client {
 		b.Skipf("NOT MEASURED: no client curl: %v; install it: apt-get install curl", err)
 	}
 	service := "http://" + parsed(b, at).Host + "/query/service"
-	var inside time.Duration
+	var serverTime time.Duration
 	return &client{
 		name: "curl",
 		ask: func(text string) (string, time.Duration, error) {
@@ -178,18 +178,18 @@ func curl(b *testing.B, at string) *client {
 			if err := json.Unmarshal(out[:at], &reply); err != nil || len(reply.Results) != 1 {
 				return "", 0, fmt.Errorf("%d rows in %s: %w", len(reply.Results), out, err)
 			}
-			if inside, err = time.ParseDuration(reply.Metrics.Elapsed); err != nil {
+			if serverTime, err = time.ParseDuration(reply.Metrics.Elapsed); err != nil {
 				return "", 0, err
 			}
 			seconds, err := strconv.ParseFloat(strings.TrimSpace(string(out[at:])), 64)
 			return strconv.FormatFloat(reply.Results[0].Sum, 'f', 2, 64), time.Duration(seconds * float64(time.Second)), err
 		},
-		inside: func() time.Duration { return inside },
+		serverTime: func() time.Duration { return serverTime },
 	}
 }
 
-// libduckdb is DuckDB's C interface, by itself: a database of its own, whose
-// view reads the files that the harness made beside its own.
+// libduckdb calls DuckDB's C interface directly, with a database of its own. The view of this database reads the files
+// that the run has written next to its own database.
 func libduckdb(b *testing.B, at string) *client {
 	files, err := filepath.Glob(strings.TrimPrefix(at, "duckdb:") + ".*/part-*/piece-*/*.parquet")
 	if err != nil || len(files) == 0 {
@@ -212,7 +212,7 @@ func libduckdb(b *testing.B, at string) *client {
 			return 0, nil // a statement
 		}
 		defer mapping.DestroyDataChunk(&chunk)
-		return *(*int64)(unsafe.Pointer(mapping.VectorGetData(mapping.DataChunkGetVector(chunk, 0)))), nil // of DECIMAL(38,2) the lower half
+		return *(*int64)(unsafe.Pointer(mapping.VectorGetData(mapping.DataChunkGetVector(chunk, 0)))), nil // the lower half of a DECIMAL(38,2)
 	}
 	view := "CREATE SCHEMA barograph_star; CREATE VIEW barograph_star." + string(tables.StoreSales) + " AS SELECT * FROM read_parquet(['" + strings.Join(files, "', '") + "'], hive_partitioning = false); SET GLOBAL threads = 1"
 	if _, err := query(view); err != nil {

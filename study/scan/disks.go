@@ -30,7 +30,7 @@ func fastRead(disks []run.ScanDisk, m *run.Measured) string {
 }
 
 // FastReadWarnings warns of results that were read faster than the measured rates of the disks, with one warning for
-// each query in a configuration. Laws exclude these results.
+// each query in a configuration. Fitted models exclude these results.
 func FastReadWarnings(r *run.Run, samples []run.Sample) (warnings []string) {
 	first, n := map[run.Cell]string{}, map[run.Cell]int{}
 	var order []run.Cell

@@ -11,8 +11,8 @@ import (
 	"github.com/barograph/barograph/study/scan"
 )
 
-// TestFastReadWarnings: answers that read faster than a disk was measured to give are
-// reported, and no model is made of them.
+// TestFastReadWarnings: the run warns of results that were read faster than the measured rate of a disk, and the model
+// excludes them.
 func TestFastReadWarnings(t *testing.T) {
 	f := folder(t, run.Run{Machine: measure.Machine{UsableCPUs: 1}}, run.Scan{
 		Disks:   []run.ScanDisk{{Path: "/d1", Device: "loop1", Rate: 59.7e6}, {Path: "/d2", Device: "loop2", Rate: 59.7e6}},
@@ -23,7 +23,7 @@ func TestFastReadWarnings(t *testing.T) {
 		for _, mbps := range rates {
 			read = append(read, measure.DiskLoad{Read: uint64(mbps * 1e6)})
 		}
-		answered(t, f, config, "q55", time.Second, read)
+		addCold(t, f, config, "q55", time.Second, read)
 	}
 	add(0, 60)
 	add(1, 50, 129)
@@ -37,7 +37,7 @@ func TestFastReadWarnings(t *testing.T) {
 	}
 }
 
-// TestRemeasureRates: a disk that contradicts its set is measured again, once.
+// TestRemeasureRates: a disk whose rate contradicts the other disks with its limit is measured once again.
 func TestRemeasureRates(t *testing.T) {
 	for name, c := range map[string]struct {
 		rates  []float64 // MB/s of disks limited to 120

@@ -15,19 +15,19 @@ import (
 	"github.com/barograph/barograph/study/scan"
 )
 
-// proven is a proof of something.
+// proven returns the proof of a correct result.
 func proven() answer.Proof {
 	p, _ := answer.CompareRecords(record.Digest{Hi: 1, Records: 1}, record.Digest{Hi: 1, Records: 1})
 	return p
 }
 
-// folder is a run in memory.
+// folder returns a new run folder in memory.
 func folder(t *testing.T, r run.Run, of run.Scan) *run.Folder {
 	t.Helper()
 	return folderAt(t, "", r, of)
 }
 
-// folderAt is folder at a place; "" = in memory.
+// folderAt returns a new run folder in dir; "" = in memory.
 func folderAt(t *testing.T, dir string, r run.Run, of run.Scan) *run.Folder {
 	t.Helper()
 	r.Workload, r.Scan, r.Archives = run.ScanWorkload, &of, []run.Archive{{Engine: "x", Place: "embedded"}}
@@ -38,8 +38,8 @@ func folderAt(t *testing.T, dir string, r run.Run, of run.Scan) *run.Folder {
 	return f
 }
 
-// answered adds a cold answer that is right.
-func answered(t *testing.T, f *run.Folder, config int, query string, took time.Duration, read []measure.DiskLoad) {
+// addCold adds a cold sample with a correct result.
+func addCold(t *testing.T, f *run.Folder, config int, query string, took time.Duration, read []measure.DiskLoad) {
 	t.Helper()
 	m := &run.Measured{Total: took, Usage: &run.Usage{Devices: read}}
 	if err := f.Add(run.Sample{Cell: f.Run.ScanCell(config, query), Phase: run.Cold}.Judge(m, proven(), nil)); err != nil {
@@ -47,7 +47,7 @@ func answered(t *testing.T, f *run.Folder, config int, query string, took time.D
 	}
 }
 
-// TestModels makes a run that follows a model, and finds its parameters again.
+// TestModels: FitModels finds the parameters of the model by which the test made the times of a run.
 func TestModels(t *testing.T) {
 	const bytes, rate, drawn, work = 2e9, 100e6, 0.9, 4.0
 	f := folder(t, run.Run{Seed: 1, Machine: measure.Machine{UsableCPUs: 8}}, run.Scan{})
@@ -62,7 +62,7 @@ func TestModels(t *testing.T) {
 			seconds := max(bytes/(drawn*rate*float64(paths)), work*bytes/1e9/float64(workers))
 			for rep := range 5 {
 				d := time.Duration(seconds * (1 + 0.002*float64(rep-2)) * 1e9)
-				answered(t, f, config, "scan", d, slices.Repeat([]measure.DiskLoad{{Read: uint64(bytes / float64(paths))}}, paths))
+				addCold(t, f, config, "scan", d, slices.Repeat([]measure.DiskLoad{{Read: uint64(bytes / float64(paths))}}, paths))
 			}
 		}
 	}
@@ -79,7 +79,7 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// TestNoModel: a run that has no model says why.
+// TestNoModel: a run without a model has the reason.
 func TestNoModel(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(r *run.Folder)
@@ -107,7 +107,7 @@ func TestNoModel(t *testing.T) {
 			Configs: []run.ScanConfig{{Paths: 1, Partitions: 2}, {Paths: 2, Partitions: 2}},
 		})
 		for i := range 2 {
-			answered(t, f, i, "scan", time.Second, []measure.DiskLoad{{Read: 1e8}})
+			addCold(t, f, i, "scan", time.Second, []measure.DiskLoad{{Read: 1e8}})
 		}
 		c.spoil(f)
 		models := scan.FitModels(&f.Run, f.Samples())

@@ -33,9 +33,8 @@ func TestForecastDigits(t *testing.T) {
 	}
 }
 
-// TestForecastCovers: of new single scans, of setups that were not measured as
-// well, about as many lie in their forecast's interval as it promises, and the
-// interval is not much wider than the noise alone makes it.
+// TestForecastCovers: the share of new single scans in the interval of their forecast is about the promised one, also
+// for setups that were not measured. The interval is not much wider than the noise requires.
 func TestForecastCovers(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -64,11 +63,11 @@ func TestForecastCovers(t *testing.T) {
 			inside, all, refused, width := 0, 0, 0, 0.0
 			for seed := range uint64(sweeps) {
 				mbps, cores, bytes := 60+100*r.Float64(), 2+r.IntN(7), int64(2e9+8e9*r.Float64())
-				// Work such that three disks or so keep the cores busy.
+				// With this work about three disks keep the cores busy.
 				want := parameters{1 + 0.3*r.Float64(), (0.6 + 0.4*r.Float64()) * 1000 / mbps * float64(cores) / 3, r.Float64()}
 				m, err := FitModel(measured(c.setups(mbps, cores, bytes), want, c.noise, c.repetitions, seed), seed)
 				if err != nil {
-					refused++ // the noise is too great to tell disks from cores
+					refused++ // the noise is too large to distinguish disks from cores
 					continue
 				}
 				for _, disks := range []int{1, 2, 3, 4, 6, 12} {
@@ -93,7 +92,7 @@ func TestForecastCovers(t *testing.T) {
 			}
 			share := float64(inside) / float64(all)
 			width /= float64(all / 5)
-			t.Logf("%.1f %% of %d scans lie in their intervals, which are %.2f times as wide as those of the noise alone; %d of %d sweeps reported no law", 100*share, all, width, refused, sweeps)
+			t.Logf("%.1f %% of %d scans lie in their intervals, which are %.2f times as wide as those of the noise alone; %d of %d sweeps gave no model", 100*share, all, width, refused, sweeps)
 			if share < 0.9 || width > 2 || refused > sweeps/8 {
 				t.Errorf("95 %% are promised")
 			}

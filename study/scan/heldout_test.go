@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// counted gives points the processor time that a model's work takes.
+// counted adds to each point the processor time of a known work, in core seconds per 10⁹ bytes.
 func counted(points []Point, work float64) []Point {
 	for i := range points {
 		for range points[i].Seconds {
@@ -21,8 +21,8 @@ func counted(points []Point, work float64) []Point {
 	return points
 }
 
-// TestModelCounts: where disks decide everywhere, what the work costs is what was
-// counted, and the forecast is right up to where cores decide.
+// TestModelCounts: if disks limit all points, the work of the model is the counted one, and the forecast is right even
+// for disks with which the cores are the limit.
 func TestModelCounts(t *testing.T) {
 	want := parameters{1 / 0.9, 2, 0.5}
 	setups := sweepOf(100, 8, 5e9)[:12]
@@ -51,7 +51,7 @@ func TestModelCounts(t *testing.T) {
 	}
 }
 
-// TestNoModelBefore: a run says before it starts that no model can come of it.
+// TestNoModelBefore: a run reports before its start that its configurations cannot give a model.
 func TestNoModelBefore(t *testing.T) {
 	paths := []string{"/a", "/b", "/c", "/d"}
 	for _, c := range []struct {
@@ -81,8 +81,8 @@ func TestNoModelBefore(t *testing.T) {
 	}
 }
 
-// TestHeldOut recomputes the forecasts of docs/results/scan/heldout.csv from what was
-// measured there, and counts those that came true.
+// TestHeldOut computes the forecasts of docs/results/scan/heldout.csv again from the measured times in this file, and
+// counts the times that are in their intervals.
 func TestHeldOut(t *testing.T) {
 	path := filepath.Join("..", "..", "docs", "results", "scan", "heldout.csv")
 	text, err := os.ReadFile(path)
@@ -95,20 +95,20 @@ func TestHeldOut(t *testing.T) {
 	}
 	var again bytes.Buffer
 	var engines []string
-	of := map[string][]HeldOut{}
-	for _, sweep := range sweepsIn(t, rows[1:]) {
-		projections, err := HoldOut(sweep.query, sweep.points, 1)
+	forecasts := map[string][]HeldOut{}
+	for _, s := range sweepsIn(t, rows[1:]) {
+		ofSweep, err := HoldOut(s.query, s.points, 1)
 		if err != nil {
-			t.Fatalf("%s, %s: %v", sweep.engine, sweep.query, err)
+			t.Fatalf("%s, %s: %v", s.engine, s.query, err)
 		}
-		if of[sweep.engine] == nil {
-			engines = append(engines, sweep.engine)
+		if forecasts[s.engine] == nil {
+			engines = append(engines, s.engine)
 		}
-		of[sweep.engine] = append(of[sweep.engine], projections...)
+		forecasts[s.engine] = append(forecasts[s.engine], ofSweep...)
 	}
 	for i, engine := range engines {
 		var one bytes.Buffer
-		if err := WriteHeldOut(&one, engine, of[engine]); err != nil {
+		if err := WriteHeldOut(&one, engine, forecasts[engine]); err != nil {
 			t.Fatal(err)
 		}
 		head, rest, _ := bytes.Cut(one.Bytes(), []byte("\n"))
@@ -116,10 +116,10 @@ func TestHeldOut(t *testing.T) {
 			again.Write(append(head, '\n'))
 		}
 		again.Write(rest)
-		words := HeldOutWords(of[engine])
+		words := HeldOutWords(forecasts[engine])
 		t.Logf("%s: %s", engine, words)
 		inside, wide := 0, 0
-		for _, h := range of[engine] {
+		for _, h := range forecasts[engine] {
 			if h.InInterval() {
 				inside++
 			}
@@ -127,7 +127,7 @@ func TestHeldOut(t *testing.T) {
 				wide++
 			}
 		}
-		if n := len(of[engine]); n < 60 || inside*10 < n*9 || wide > 0 {
+		if n := len(forecasts[engine]); n < 60 || inside*10 < n*9 || wide > 0 {
 			t.Errorf("%s: %s", engine, words)
 		}
 	}
@@ -136,13 +136,13 @@ func TestHeldOut(t *testing.T) {
 	}
 }
 
-type sweepRead struct {
+type sweep struct {
 	engine, query string
 	points        []Point
 }
 
-// sweepsIn are the measurements of a table.
-func sweepsIn(t *testing.T, rows [][]string) (out []sweepRead) {
+// sweepsIn returns the measured sweeps in the rows of a table, one for each engine and query.
+func sweepsIn(t *testing.T, rows [][]string) (out []sweep) {
 	t.Helper()
 	number := func(s string) float64 {
 		x, err := strconv.ParseFloat(s, 64)
@@ -153,7 +153,7 @@ func sweepsIn(t *testing.T, rows [][]string) (out []sweepRead) {
 	}
 	for _, r := range rows {
 		if n := len(out); n == 0 || out[n-1].engine != r[0] || out[n-1].query != r[1] {
-			out = append(out, sweepRead{engine: r[0], query: r[1]})
+			out = append(out, sweep{engine: r[0], query: r[1]})
 		}
 		s := &out[len(out)-1]
 		if r[8] == "1" {

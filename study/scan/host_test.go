@@ -15,20 +15,20 @@ import (
 	"github.com/barograph/barograph/study/scan"
 )
 
-// theatre stands for servers that are started for configurations: it notes all
-// that is called, and answers from the reference.
-type theatre struct {
-	reference *tables.StarReference
-	pid       int32 // of every new server; the last one that was given
-	forgets   bool  // the engine can be made to forget
-	fail      func(event string) error
+// fakeServers imitates the servers that a run starts for its configurations. It records every call as an event, and
+// answers queries from the reference.
+type fakeServers struct {
+	reference   *tables.StarReference
+	pid         int32 // of the newest server; each server gets the next number
+	dropsCaches bool  // the engine can drop its caches
+	fail        func(event string) error
 
 	events []string
 	open   int // servers that run
 }
 
-// note notes what is called.
-func (h *theatre) note(format string, a ...any) error {
+// record records an event, and returns the error that fail has for it.
+func (h *fakeServers) record(format string, a ...any) error {
 	e := fmt.Sprintf(format, a...)
 	h.events = append(h.events, e)
 	if h.fail == nil {
@@ -38,58 +38,58 @@ func (h *theatre) note(format string, a ...any) error {
 }
 
 // serve is a scan.Opener.
-func (h *theatre) serve(_ context.Context, p tables.Placement) (*scan.Host, error) {
-	if err := h.note("start %d", p.Partitions); err != nil {
+func (h *fakeServers) serve(_ context.Context, p tables.Placement) (*scan.Host, error) {
+	if err := h.record("start %d", p.Partitions); err != nil {
 		return nil, err
 	}
 	h.open++
 	h.pid++
 	host := &scan.Host{Scans: h, PIDs: []int32{h.pid}, Log: func() string { return "the end of the log" }}
 	host.Restart = func(_ context.Context, stopped func() error) error {
-		if err := errors.Join(h.note("stop"), stopped(), h.note("start again")); err != nil {
+		if err := errors.Join(h.record("stop"), stopped(), h.record("start again")); err != nil {
 			return err
 		}
 		h.pid++
 		host.PIDs = []int32{h.pid}
 		return nil
 	}
-	host.Close = func() error { h.open--; return h.note("down") }
+	host.Close = func() error { h.open--; return h.record("down") }
 	return host, nil
 }
 
-// Open is tables.Scans'.
-func (h *theatre) Open(_ context.Context, p tables.Placement) (*tables.Star, error) {
-	if err := h.note("open %d anew=%v", p.Partitions, p.Replace); err != nil {
+// Open implements tables.Scans.
+func (h *fakeServers) Open(_ context.Context, p tables.Placement) (*tables.Star, error) {
+	if err := h.record("open %d anew=%v", p.Partitions, p.Replace); err != nil {
 		return nil, err
 	}
 	s := &tables.Star{
 		Load: func(context.Context, tables.StarFiles) (tables.StarLoadResult, error) {
-			return tables.StarLoadResult{Rows: h.reference.Rows}, h.note("load %d", p.Partitions)
+			return tables.StarLoadResult{Rows: h.reference.Rows}, h.record("load %d", p.Partitions)
 		},
 		Ask: func(_ context.Context, q tables.StarQuery) ([]tables.StarRow, error) {
-			return h.reference.Answer(q), h.note("ask %d", p.Partitions)
+			return h.reference.Answer(q), h.record("ask %d", p.Partitions)
 		},
 		Text:  func(q tables.StarQuery) string { return string(q) },
-		Close: func() error { return h.note("close %d", p.Partitions) },
+		Close: func() error { return h.record("close %d", p.Partitions) },
 	}
-	if h.forgets {
-		s.Cold = func(context.Context) error { return h.note("forget") }
+	if h.dropsCaches {
+		s.Cold = func(context.Context) error { return h.record("forget") }
 	}
 	return s, nil
 }
 
-// staged are a short run of three configurations, and its servers.
-func staged(t *testing.T, o scan.Options) (*theatre, scan.Options, *run.Folder) {
+// shortRun returns fake servers, the options of a short run of three configurations on them, and its run folder.
+func shortRun(t *testing.T, o scan.Options) (*fakeServers, scan.Options, *run.Folder) {
 	t.Helper()
 	o.Configs = []tables.Placement{{Partitions: 1}, {Partitions: 2}, {Partitions: 4}}
 	o.Queries, o.Rounds, o.Warm, o.Cold, o.ContinueOnError = []tables.StarQuery{tables.ScanAll}, 1, 1, 2, true
-	h := &theatre{reference: o.Reference, pid: int32(os.Getpid())} //nolint:gosec // pids are small
-	o.Drop = func([]string) (string, error) { return "dropped", h.note("drop") }
+	h := &fakeServers{reference: o.Reference, pid: int32(os.Getpid())} //nolint:gosec // pids are small
+	o.Drop = func([]string) (string, error) { return "dropped", h.record("drop") }
 	return h, o, folder(t, run.Run{}, run.Scan{})
 }
 
-// loads are the events from a start to the server's end, by partitions.
-func (h *theatre) loads() map[string]string {
+// loads returns the events of each server from its start to its end, by its number of partitions.
+func (h *fakeServers) loads() map[string]string {
 	out := map[string]string{}
 	var now []string
 	for _, e := range h.events {
@@ -102,21 +102,20 @@ func (h *theatre) loads() map[string]string {
 	return out
 }
 
-// TestHosts runs on servers that are started for configurations.
+// TestHosts: a run starts servers for its configurations, and stops each of them.
 func TestHosts(t *testing.T) {
 	base := options(t)
 	for name, test := range map[string]func(t *testing.T, base scan.Options){
-		"one each": oneEach, "forget": forget, "give up": giveUp, "no further": noFurther,
+		"one each": oneEach, "drops caches": engineDropsCaches, "failed": failedConfiguration, "ended": errorEndsRun,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, base) })
 	}
 }
 
-// oneEach: each configuration has its server, and nothing of it is there when
-// the next one starts.
+// oneEach: each configuration has a server of its own, which has ended before the next one starts.
 func oneEach(t *testing.T, base scan.Options) {
 	t.Helper()
-	h, o, result := staged(t, base)
+	h, o, result := shortRun(t, base)
 	if err := scan.Run(t.Context(), h.serve, o, result); err != nil {
 		t.Fatal(err)
 	}
@@ -140,11 +139,11 @@ func oneEach(t *testing.T, base scan.Options) {
 	}
 }
 
-// forget: an engine that can be made to forget is not restarted.
-func forget(t *testing.T, base scan.Options) {
+// engineDropsCaches: the run does not restart an engine that can drop its caches.
+func engineDropsCaches(t *testing.T, base scan.Options) {
 	t.Helper()
-	h, o, result := staged(t, base)
-	h.forgets = true
+	h, o, result := shortRun(t, base)
+	h.dropsCaches = true
 	if err := scan.Run(t.Context(), h.serve, o, result); err != nil {
 		t.Fatal(err)
 	}
@@ -153,18 +152,18 @@ func forget(t *testing.T, base scan.Options) {
 	}
 }
 
-var errStage = errors.New("the server ran out of memory")
+var errMemory = errors.New("the server ran out of memory")
 
-// giveUp: whatever fails of one configuration ends that one, its server too, and
-// the others go on.
-func giveUp(t *testing.T, base scan.Options) {
+// failedConfiguration: an error of one configuration ends only this configuration and its server. The run continues
+// with the others.
+func failedConfiguration(t *testing.T, base scan.Options) {
 	t.Helper()
 	for _, event := range []string{"start 4", "open 4 anew=true", "load 4", "ask 4", "open 4 anew=false"} {
-		h, o, result := staged(t, base)
+		h, o, result := shortRun(t, base)
 		o.Rounds = 3
 		h.fail = func(e string) error {
 			if e == event {
-				return errStage
+				return errMemory
 			}
 			return nil
 		}
@@ -176,7 +175,7 @@ func giveUp(t *testing.T, base scan.Options) {
 			t.Errorf("%s: %d servers run", event, h.open)
 		}
 		failed := result.Run.Scan.Configs[2].Problem
-		if !strings.Contains(failed, errStage.Error()) || strings.Contains(failed, "the end of the log") != (event != "start 4") {
+		if !strings.Contains(failed, errMemory.Error()) || strings.Contains(failed, "the end of the log") != (event != "start 4") {
 			t.Errorf("%s: %q", event, failed)
 		}
 		for _, c := range result.Run.Scan.Configs[:2] {
@@ -187,22 +186,22 @@ func giveUp(t *testing.T, base scan.Options) {
 	}
 }
 
-// noFurther: some errors concern every configuration, and an interruption ends
-// all, but never without the server's end.
-func noFurther(t *testing.T, base scan.Options) {
+// errorEndsRun: an error that concerns every configuration ends the run, and so does an interruption. The run stops the
+// server first.
+func errorEndsRun(t *testing.T, base scan.Options) {
 	t.Helper()
 	for name, tc := range map[string]struct {
-		fails error
-		goOn  bool
-		then  func(stop context.CancelFunc)
+		fails     error
+		continues bool
+		then      func(stop context.CancelFunc)
 	}{
-		"not continued":    {fails: errStage},
-		"a usage error":    {fails: &fault.Status{Code: fault.Usage, Err: errStage}, goOn: true},
-		"no files to load": {fails: fmt.Errorf("documents: %w", tables.ErrStarFiles), goOn: true},
-		"an interruption":  {fails: context.Canceled, goOn: true, then: func(stop context.CancelFunc) { stop() }},
+		"not continued":    {fails: errMemory},
+		"a usage error":    {fails: &fault.Status{Code: fault.Usage, Err: errMemory}, continues: true},
+		"no files to load": {fails: fmt.Errorf("documents: %w", tables.ErrStarFiles), continues: true},
+		"an interruption":  {fails: context.Canceled, continues: true, then: func(stop context.CancelFunc) { stop() }},
 	} {
-		h, o, result := staged(t, base)
-		o.ContinueOnError = tc.goOn
+		h, o, result := shortRun(t, base)
+		o.ContinueOnError = tc.continues
 		ctx, stop := context.WithCancel(t.Context())
 		h.fail = func(e string) error {
 			if !strings.HasPrefix(e, "ask") && !strings.HasPrefix(e, "load") || len(result.Samples()) == 0 {

@@ -2,8 +2,8 @@ package scan
 
 import "testing"
 
-// TestIdleCoresDoNotLimit: a scan stops to become faster with more disks, but its cores are idle. The times alone would make
-// them the limit; the counted processor time contradicts it.
+// TestIdleCoresDoNotLimit: more disks no longer make a scan faster, but its cores are idle. By the times only, the
+// cores would be the limit; the counted processor time contradicts it.
 func TestIdleCoresDoNotLimit(t *testing.T) {
 	const counted, fitted = 3, 12 // core seconds a GB
 	points := measured(sweepOf(120, 8, 5e9), parameters{1, fitted, 0.2}, 0.01, 5, 1)

@@ -149,7 +149,7 @@ const (
 	significance     = 0.001 // level of the F tests in checkSeparable and checkDiskRate
 	resolution       = 0.001 // relative errors below it do not distinguish models
 	maxLostShare     = 0.1   // largest share of the bootstrap's fits that may not determine a parameter
-	independent      = 1e-6  // Start is known if the other terms leave this share of its square
+	independent      = 1e-6  // Start is known if the other terms leave more than this share of its square unexplained
 )
 
 // FitModel fits the model to a sweep. It minimizes the relative errors of the medians
@@ -162,8 +162,8 @@ const (
 // points with the same limit shows. Each interval has the lower of both low ends and the higher of both high ends.
 //
 // Work is the counted processor time if the points do not separate DiskShare from Work, because disks may limit all of
-// them, or if the times need more than the counted work: then cores that were idle did not limit a point, whatever the
-// reason is that it was slow. If no time was counted, or if cores may limit all points, FitModel returns an error.
+// them, or if the times need more than the counted work: then the cores were partly idle, so they did not limit the
+// slow points. If no time was counted, or if cores may limit all points, FitModel returns an error.
 func FitModel(points []Point, seed uint64) (*Model, error) {
 	m := &Model{ScanModel: run.ScanModel{Phase: run.Cold}, Seed: seed}
 	xs, err := m.read(points)
@@ -258,8 +258,8 @@ func (m *Model) refit(xs []terms) parameters {
 }
 
 // errorsWithout returns the relative errors of a point's repetitions against the model of the other
-// points. Against the model of all points the errors would be too small, because its parameters follow
-// the noise of the point. If the other points have no model, predicted counts, the time by the model of all points.
+// points. Against the model of all points the errors would be too small, because its parameters follow the noise of the
+// point. If the other points have no model, errorsWithout uses predicted, the time by the model of all points.
 func (m *Model) errorsWithout(i int, seconds []float64, xs []terms, predicted float64) (out []float64) {
 	if p := m.refit(slices.Delete(slices.Clone(xs), i, i+1)); p[0] > 0 && p[1] > 0 {
 		predicted = p.seconds(xs[i])
@@ -297,8 +297,8 @@ func fitParameters(xs []terms, work float64) fit {
 	return best
 }
 
-// fitSplit returns the best model if cores limit the points byCores and disks limit byDisks. Its loss is
-// that of all points by the model itself. work > 0 is a known Work.
+// fitSplit returns the best model if cores limit the points byCores and disks limit the points byDisks. Its loss is
+// that of all points with the limits that the model itself gives them. work > 0 is a known Work.
 func fitSplit(byCores, byDisks, all []terms, work float64) fit {
 	d := sums(byDisks, func(x terms) float64 { return x.disk })
 	c := sums(byCores, func(x terms) float64 { return x.core })
@@ -477,8 +477,8 @@ func (m *Model) intervals(best parameters) {
 	m.Start = m.estimate(best[2], func(p parameters) float64 { return p[2] })
 }
 
-// estimate returns a value with the smallest interval that contains the 95 % intervals of both bootstraps; of computes it
-// from parameters.
+// estimate returns a value with the smallest interval that contains the 95 % intervals of both bootstraps; of computes
+// it from parameters.
 func (m *Model) estimate(value float64, of func(parameters) float64) measure.Estimate {
 	e := measure.Estimate{Value: value, Low: value, High: value}
 	for _, draws := range m.BootstrapFits {

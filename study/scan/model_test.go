@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// sweepOf are the setups of a sweep: paths by partitions, on disks of a speed.
+// sweepOf returns the setups of a sweep: 1 to 8 paths with 1 to 16 partitions each, on disks that read mbps MB/s.
 func sweepOf(mbps float64, cores int, bytes int64) []Setup {
 	var out []Setup
 	for paths := 1; paths <= 8; paths++ {
@@ -24,7 +24,7 @@ func sweepOf(mbps float64, cores int, bytes int64) []Setup {
 	return out
 }
 
-// measured makes points of a known model, with relative noise.
+// measured returns points whose times follow a known model, with relative noise.
 func measured(setups []Setup, p parameters, noise float64, repetitions int, seed uint64) []Point {
 	r := rand.New(rand.NewPCG(seed, 7))
 	var out []Point
@@ -74,8 +74,8 @@ func TestModelExact(t *testing.T) {
 	}
 }
 
-// TestModelRecovers: known parameters come out of noisy sweeps, and lie in
-// their intervals about as often as these promise.
+// TestModelRecovers: FitModel finds known parameters in noisy sweeps. Their intervals contain them about as often as
+// they promise.
 func TestModelRecovers(t *testing.T) {
 	sweeps := 40
 	if testing.Short() {
@@ -86,7 +86,7 @@ func TestModelRecovers(t *testing.T) {
 	for seed := range uint64(sweeps) {
 		bytes := int64(2e9 + 8e9*r.Float64())
 		mbps, cores := 60+100*r.Float64(), 2+r.IntN(7)
-		// Work such that three disks or so keep the cores busy.
+		// With this work about three disks keep the cores busy.
 		want := parameters{1 + 0.3*r.Float64(), (0.6 + 0.4*r.Float64()) * 1000 / mbps * float64(cores) / 3, r.Float64()}
 		m, err := FitModel(measured(sweepOf(mbps, cores, bytes), want, 0.05, 5, seed), seed)
 		if err != nil {
@@ -122,8 +122,8 @@ func TestModelRecovers(t *testing.T) {
 	}
 }
 
-// TestModelRefuses: sweeps at which one thing decides everywhere, or that are
-// too small, tell no model.
+// TestModelRefuses: FitModel returns no model of a sweep in which one resource limits all points, or of too few or
+// invalid points.
 func TestModelRefuses(t *testing.T) {
 	disks, cores := parameters{1.1, 0.2, 1}, parameters{1, 400, 1}
 	for name, c := range map[string]struct {
@@ -155,7 +155,7 @@ func sameSetup(s Setup, n int) []Setup {
 	return out
 }
 
-// TestModelSeldomWrong: noise alone is seldom taken for a model of two parts.
+// TestModelSeldomWrong: if disks limit all points, FitModel seldom mistakes the noise for the limit of the cores.
 func TestModelSeldomWrong(t *testing.T) {
 	const sweeps = 100
 	taken := 0
@@ -165,7 +165,7 @@ func TestModelSeldomWrong(t *testing.T) {
 		}
 	}
 	if taken > sweeps/20 {
-		t.Errorf("%d of %d sweeps that disks alone decide gave a law", taken, sweeps)
+		t.Errorf("%d of %d sweeps that only disks limit gave a model", taken, sweeps)
 	}
 }
 
@@ -225,7 +225,8 @@ func TestForecastInWords(t *testing.T) {
 	}
 }
 
-// TestModelStart: where no two setups differ but in proportion, Start is not reported.
+// TestModelStart: if the points that disks limit have the same term disks, and the points that cores limit the same
+// term cores, the points do not determine Start. Then it is 0 and not known.
 func TestModelStart(t *testing.T) {
 	var setups []Setup
 	for range 4 {

@@ -23,30 +23,31 @@ import (
 	generate "github.com/barograph/barograph/study/synth/tpcds"
 )
 
-// compared is an engine beside its own client.
-type compared struct {
+// comparison compares an engine's times in a run with those of the engine's own client.
+type comparison struct {
 	driver engine.Driver
-	times  int // that the sales are loaded: an engine that scans fast is given more of them
+	times  int // how often the sales are loaded: more often into an engine that scans fast
 	pairs  int
 	memory int64                                  // of the server
 	own    func(b *testing.B, url string) *client // started after the load
 }
 
-// BenchmarkOverhead asks the same text of the same database in turns: by a run
-// of the workload, as `barograph scan` makes it, and by the engine's own client
-// in a session that stays open. Both are warm, and one worker answers. Reported
-// are the medians, their ratio and what a run's answer takes longer, with
-// intervals, and what the run does beside the time that it reports: counters of
-// processes, devices and the machine, and the check of the answer.
+// BenchmarkOverhead sends the same query to the same database alternately from a run, as `barograph scan` does it, and
+// from the engine's own client, whose session stays open. The caches are warm, and one worker executes the query. The
+// benchmark reports:
 //
-// It is done twice: with many sales, and with few, where an answer takes so
-// little that what the run adds stands out. The answer is one row either way, so
-// that it adds the same.
+//   - the medians of both, and their ratio with its interval
+//   - the additional time of the run's query with its interval
+//   - what the run does outside the time that it reports: it reads counters of processes, devices and the machine, and
+//     checks the result
+//
+// It measures twice: with many sales, and with so few that the overhead of the run is visible. The result is always one
+// row, so the overhead is the same.
 //
 //	go test -run '^$' -bench Overhead -benchtime 1x ./study/scan
 func BenchmarkOverhead(b *testing.B) {
 	many, few := generated(b, 0.1), generated(b, 0.01)
-	for _, c := range []compared{
+	for _, c := range []comparison{
 		{postgres.Driver(), 10, 40, 4 << 30, psql},
 		{mariadb.Driver(), 1, 60, 4 << 30, mariadbClient}, // its sales have a key
 		{duckdb.Driver(), 50, 40, 0, libduckdb},
@@ -68,7 +69,7 @@ func BenchmarkOverhead(b *testing.B) {
 	}
 }
 
-// generated makes tables.
+// generated generates tables.
 func generated(b *testing.B, scale float64) tables.StarFiles {
 	b.Helper()
 	dir := b.TempDir()
@@ -82,8 +83,8 @@ func generated(b *testing.B, scale float64) tables.StarFiles {
 	return files
 }
 
-// watched are tables of which every answer's beginning and end is noted. They
-// do not forget what they hold.
+// watched are tables that record when the last query began and ended. They cannot drop their caches, because the
+// benchmark measures warm queries with the run's cold repetitions.
 type watched struct {
 	tables.Scans
 	text            string
@@ -106,12 +107,12 @@ func (w *watched) Open(ctx context.Context, p tables.Placement) (*tables.Star, e
 	return star, nil
 }
 
-// untimed answers come first.
+// untimed is the number of pairs at the start that are not counted.
 const untimed = 3
 
-// measure runs the workload; what it does to empty a cache before each answer
-// is here to ask the engine's own client.
-func (c *compared) measure(b *testing.B, server *lab.Lab, files tables.StarFiles, pairs int) {
+// measure runs the scan. Before each cold repetition the run calls Drop to empty the caches. Here Drop sends the query
+// of the engine's own client instead.
+func (c *comparison) measure(b *testing.B, server *lab.Lab, files tables.StarFiles, pairs int) {
 	ctx := b.Context()
 	dir := b.TempDir()
 	url := "duckdb:" + filepath.Join(dir, "star.db")
@@ -154,14 +155,14 @@ func (c *compared) measure(b *testing.B, server *lab.Lab, files tables.StarFiles
 			meter = measure.StartProcesses(ctx, pids)
 		}
 		spent := measure.CPUTime()
-		took, err := own.cents(w.text, want)
+		took, err := own.checkSum(w.text, want)
 		spent = measure.CPUTime() - spent
 		if server != nil {
 			spent = meter.Stop(ctx).CPU
 		}
 		t.theirs, t.theirCPU = append(t.theirs, took.Seconds()), append(t.theirCPU, spent.Seconds())
-		if own.inside != nil {
-			t.inside = append(t.inside, own.inside().Seconds())
+		if own.serverTime != nil {
+			t.inside = append(t.inside, own.serverTime().Seconds())
 		}
 		left = time.Now()
 		return "nothing was dropped", err
@@ -184,17 +185,17 @@ func (c *compared) measure(b *testing.B, server *lab.Lab, files tables.StarFiles
 	t.report(b)
 }
 
-// turns are seconds of the answers, in order: the client's, then the run's.
+// turns has the seconds of the queries in the order of the pairs: theirs = the client's, ours = the run's.
 type turns struct {
 	theirs, ours     []float64
-	theirCPU, ourCPU []float64 // of the server, and of the run; the client's own program is left out
-	inside           []float64 // of the client's answer, by the server's own clock
-	beside           []float64 // what the run does beside the answer
+	theirCPU, ourCPU []float64 // of the server; ours includes the run, theirs does not include the client
+	inside           []float64 // of the client's queries, as the server reports them
+	beside           []float64 // of the run's work outside the query
 }
 
-// report tells the ratio of medians, and the median of the pairs' own ratios,
-// which drift and other work of the machine move less; of processor time, which
-// the system counts in steps of 10 ms, the mean of the pairs' ratios.
+// report reports the ratio of the medians, and the median of the ratios of the pairs, on which drift and other work of
+// the machine have less effect. For the processor time, which the system counts in steps of 10 ms, it reports the mean
+// of the ratios of the pairs.
 func (t *turns) report(b *testing.B) {
 	pairs := func(a, b []float64) (out []float64) {
 		for i := untimed; i < len(a); i++ {

@@ -21,7 +21,7 @@ import (
 
 const gigabyte = 1 << 30
 
-// TestPartitionRule has the examples of the rule's authors.
+// TestPartitionRule checks the rule with the examples of its authors.
 func TestPartitionRule(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -104,7 +104,7 @@ func TestExperiment2First(t *testing.T) {
 	}
 }
 
-// TestAutoOfServer: where a server's start settles the partitions, auto is their number.
+// TestAutoOfServer: if the number of partitions was fixed at the start of the server, auto is this number.
 func TestAutoOfServer(t *testing.T) {
 	server := engine.Driver{
 		Scheme: "settled", Offers: []any{tables.Offer{tables.StarOverDisks}}, Place: engine.Remote, Server: &launch.Server{SpreadsTables: true},
@@ -137,7 +137,7 @@ func TestProfileOfServers(t *testing.T) {
 	}
 }
 
-// TestResumeOtherConfigurations: a run is not resumed where the rule gives other numbers of partitions, because its
+// TestResumeOtherConfigurations: a run is not resumed if the rule gives other numbers of partitions, because its
 // results would be those of other configurations.
 func TestResumeOtherConfigurations(t *testing.T) {
 	data, out := t.TempDir(), filepath.Join(t.TempDir(), "run")

@@ -387,12 +387,12 @@ func (p *Program) folder(plan *Plan) (*run.Folder, error) {
 		equal := func(c run.ScanConfig, p tables.Placement) bool {
 			return c.Paths == len(p.Paths) && c.Partitions == p.Partitions && c.Workers == p.Parallel()
 		}
-		switch of, is := old.Scan, result.Scan; {
-		case of.Scale != is.Scale || of.Generator != is.Generator || !maps.Equal(of.Rows, is.Rows):
+		switch before, now := old.Scan, result.Scan; {
+		case before.Scale != now.Scale || before.Generator != now.Generator || !maps.Equal(before.Rows, now.Rows):
 			return nil, refuse("contains an interrupted run with other tables")
-		case len(of.Disks) != len(is.Disks):
+		case len(before.Disks) != len(now.Disks):
 			return nil, refuse("contains an interrupted run with other paths")
-		case run.SameCommand(old.Args, result.Args) && len(of.Configs) > 0 && !slices.EqualFunc(of.Configs, plan.Placements, equal):
+		case run.SameCommand(old.Args, result.Args) && len(before.Configs) > 0 && !slices.EqualFunc(before.Configs, plan.Placements, equal):
 			return nil, refuse("contains an interrupted run with other configurations, " +
 				"of another version or of a machine with other cores or memory")
 		}
@@ -448,7 +448,7 @@ func (p *Program) describeDisks(ctx context.Context, result *run.Run) ([]string,
 		return nil, err
 	}
 	rates := newRateMeter(p.Progress, len(p.Paths), measure.ReadRate)
-	of, limited := result.Scan, 0
+	out, limited := result.Scan, 0
 	for i, path := range p.Paths {
 		d := run.ScanDisk{Path: path, Device: devices[i], Type: measure.ReadMachine(ctx, path).Disk.Type}
 		throttled, ok := lab.DiskOf(path)
@@ -465,9 +465,9 @@ func (p *Program) describeDisks(ctx context.Context, result *run.Run) ([]string,
 				return nil, err
 			}
 		}
-		of.Disks = append(of.Disks, d)
+		out.Disks = append(out.Disks, d)
 	}
-	warnings, err := RemeasureRates(of.Disks, func(path string) (float64, string, error) {
+	warnings, err := RemeasureRates(out.Disks, func(path string) (float64, string, error) {
 		p.Progress("measuring " + path + " again: its rate contradicts the other disks")
 		return newRateMeter(p.Progress, 1, measure.ReadRate).read(ctx, path)
 	})
@@ -477,12 +477,12 @@ func (p *Program) describeDisks(ctx context.Context, result *run.Run) ([]string,
 	result.Warnings = append(result.Warnings, warnings...)
 	switch {
 	case limited == 0:
-		of.DiskLimits = "plain folders without speed limits"
+		out.DiskLimits = "plain folders without speed limits"
 	case limited == len(p.Paths):
-		of.DiskLimits = "all paths are on throttled disks of the lab"
+		out.DiskLimits = "all paths are on throttled disks of the lab"
 	default:
 		const mixed = "%d of %d paths are on throttled disks of the lab; the others are plain folders without speed limits"
-		of.DiskLimits = fmt.Sprintf(mixed, limited, len(p.Paths))
+		out.DiskLimits = fmt.Sprintf(mixed, limited, len(p.Paths))
 	}
 	return devices, nil
 }

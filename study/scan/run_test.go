@@ -18,7 +18,7 @@ import (
 	"github.com/barograph/barograph/study/scan"
 )
 
-// options are those of a short run.
+// options returns the options of a short run.
 func options(t *testing.T) scan.Options {
 	t.Helper()
 	files, reference := scantest.StarFolder(t)
@@ -71,7 +71,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	for _, q := range o.Queries { // the kept results are those of the reference, which no database computed
+	for _, q := range o.Queries { // the run folder has the results of the reference
 		f, err := os.Open(filepath.Join(result.Dir, "results", "x."+string(q)+".csv"))
 		if err != nil {
 			t.Fatal(err)
@@ -99,7 +99,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRunCatches has an engine that loses a cent, a row, or all.
+// TestRunCatches: if an engine loses a cent, a row or all rows, its results are wrong and have no times.
 func TestRunCatches(t *testing.T) {
 	for name, spoil := range map[string]func(rows []tables.StarRow) []tables.StarRow{
 		"a cent": func(rows []tables.StarRow) []tables.StarRow { rows[0].Cents--; return rows },
@@ -131,7 +131,7 @@ type faulty struct {
 	spoil func(rows []tables.StarRow) []tables.StarRow
 }
 
-// Open opens tables whose answers are spoilt.
+// Open opens tables whose results spoil has changed.
 func (f faulty) Open(ctx context.Context, p tables.Placement) (*tables.Star, error) {
 	s, err := f.Scans.Open(ctx, p)
 	if err != nil {

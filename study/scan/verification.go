@@ -28,7 +28,7 @@ import (
 type Verification struct {
 	Files   []string // VSDB and MET files; a load skips those that the archive has
 	Subset  string
-	Designs []design.Name // of archive.Offer.Means, each once
+	Designs []design.Name // of archive.Offer.MeanDesigns, each once
 	Warm    int           // warm repetitions in each design
 	Cold    int           // repetitions in each design after reopening the database and emptying the page cache; 0 = none
 	Seed    uint64        // of the order

@@ -24,7 +24,7 @@ import (
 	"github.com/barograph/barograph/study/synth"
 )
 
-// anomalyFiles are synthetic anomaly correlations of a day.
+// anomalyFiles returns files with synthetic anomaly correlations of a day.
 func anomalyFiles(t *testing.T, day int) []string {
 	t.Helper()
 	from := time.Date(2019, 1, day, 0, 0, 0, 0, time.UTC)
@@ -43,7 +43,7 @@ func anomalyFiles(t *testing.T, day int) []string {
 	return files
 }
 
-// verification is a short run on DuckDB, whose archives wrap changes.
+// verification returns a short run on DuckDB. wrap may change its archives; nil = it changes nothing.
 func verification(t *testing.T, wrap func(archive.Archive) archive.Archive) scan.Verification {
 	t.Helper()
 	url := "duckdb:" + filepath.Join(t.TempDir(), "a.db")
@@ -74,7 +74,7 @@ func (w archives) Open(ctx context.Context, d design.Name) (archive.Archive, err
 	return w.wrap(a), nil
 }
 
-// TestVerify times two designs, of which the second run loads nothing.
+// TestVerify: two runs time two designs. The second run loads nothing, because the archive has all files.
 func TestVerify(t *testing.T) {
 	o := verification(t, nil)
 	for round := range 2 {
@@ -103,26 +103,26 @@ func TestVerify(t *testing.T) {
 			t.Errorf("cold: %s", result.Run.ColdMethod)
 		}
 	}
-	// What cannot be read is reported, and the rest is scanned.
+	// The run reports a file that it cannot read, and scans the others.
 	result := folder(t, run.Run{}, run.Scan{})
 	o.Files = append(o.Files, filepath.Join(t.TempDir(), "none.vsdb"))
 	if err := scan.Verify(t.Context(), o, result); fault.Code(err) != fault.Incomplete || len(result.Samples()) == 0 || len(result.Run.Warnings) != 1 {
 		t.Errorf("a file that is not there: %v, %d points, %v", err, len(result.Samples()), result.Run.Warnings)
 	}
-	// An archive that holds more than the files.
+	// The run refuses an archive that contains the records of other files, too.
 	o.Files = o.Files[:1]
 	if err := scan.Verify(t.Context(), o, folder(t, run.Run{}, run.Scan{})); err == nil || !strings.Contains(err.Error(), "name all files") {
 		t.Errorf("an archive of more files: %v", err)
 	}
 }
 
-// TestVerifyCatches: wrong answers have no times.
+// TestVerifyCatches: wrong results have no times.
 func TestVerifyCatches(t *testing.T) {
 	for name, wrap := range map[string]func(archive.Archive) archive.Archive{
 		"a lost group":    func(a archive.Archive) archive.Archive { return enginetest.Faulty(a, enginetest.LostRow) },
 		"a group twice":   func(a archive.Archive) archive.Archive { return enginetest.Faulty(a, enginetest.DuplicatedRow) },
-		"a stored value":  func(a archive.Archive) archive.Archive { return &spoilt{a, false} },
-		"a record of NHX": func(a archive.Archive) archive.Archive { return &spoilt{a, true} },
+		"a stored value":  func(a archive.Archive) archive.Archive { return &changedRecord{a, false} },
+		"a record of NHX": func(a archive.Archive) archive.Archive { return &changedRecord{a, true} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, result := verification(t, wrap), folder(t, run.Run{}, run.Scan{})
@@ -142,24 +142,23 @@ func TestVerifyCatches(t *testing.T) {
 	}
 }
 
-// spoilt is an archive that stores one record wrong: another value, or under
-// another region.
-type spoilt struct {
+// changedRecord is an archive that stores one record with another value or, if region is true, with another region.
+type changedRecord struct {
 	archive.Archive
 	region bool
 }
 
-func (s *spoilt) Loader(ctx context.Context, subset string) (archive.Loader, error) {
+func (s *changedRecord) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	l, err := s.Archive.Loader(ctx, subset)
-	return &spoiltLoader{Loader: l, region: s.region}, err
+	return &changingLoader{Loader: l, region: s.region}, err
 }
 
-type spoiltLoader struct {
+type changingLoader struct {
 	archive.Loader
 	region, done bool
 }
 
-func (l *spoiltLoader) Add(ctx context.Context, b *record.Batch) error {
+func (l *changingLoader) Add(ctx context.Context, b *record.Batch) error {
 	if t := question.MeanAnomalyCorrelation("").Type; l.done || b.Type != t || b.Len() == 0 {
 		return l.Loader.Add(ctx, b)
 	}

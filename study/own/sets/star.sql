@@ -1,5 +1,5 @@
--- TPC-DS's questions 3, 52 and 55 with the values of its qualification, ordered
--- by as much as makes their order whole.
+-- The queries 3, 52 and 55 of TPC-DS with the parameter values of its qualification. Their ORDER BY
+-- has additional columns, so that no rows tie.
 -- name: q3
 -- title: a manufacturer's brands in November, by year
 SELECT d.d_year, i.i_brand_id AS brand_id, i.i_brand AS brand, sum(s.ss_ext_sales_price) AS ext_price
