@@ -26,8 +26,8 @@ func TestArchiveWithoutRecords(t *testing.T) {
 	}
 }
 
-// TestCasesNamesUnreadInput: cases names the files and the lines that it cannot read, as load and show do, and so does
-// verify with files, which continues with the others.
+// TestCasesNamesUnreadInput: cases and show name the files and the lines that they cannot read, as load does. verify
+// with FILES names a file that it cannot read, and compares the others.
 func TestCasesNamesUnreadInput(t *testing.T) {
 	data, dir := dayOfData(t), t.TempDir()
 	url := "sqlite:" + filepath.Join(dir, "a.db")

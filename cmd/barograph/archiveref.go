@@ -34,13 +34,13 @@ func (p *archiveRef) flags(c *cobra.Command, e *env, former string) {
 	f := c.Flags()
 	f.StringVar(&p.url, engineFlag, "", "archive: a URL such as duckdb:archive.db, or lab:ENGINE for a server that \"lab up\" started")
 	e.completeEngines(c, former)
-	f.StringVar(&p.design, "design", "", "physical design: "+strings.Join(designNames(), ", ")+" (default: that of the archive, or of the subset, if there is only one; the engine's first for a new archive)")
+	f.StringVar(&p.design, "design", "", "physical design: "+strings.Join(designNames(), ", ")+" (default: the only one that has the subset, else the only one that has records; for a new archive the engine's first)")
 	f.StringVar(&p.subset, "subset", defaultSubset, "name of the data set in the archive")
 	complete(c, "design", designNames)
 }
 
-// takeArchive takes the URL of the archive from the first argument, if the command has more arguments than the further
-// ones that it needs, and returns the other arguments.
+// takeArchive finds the URL of the archive: the first of args if there are more than further, else that of --engine.
+// further is the number of arguments that the command needs besides the archive. takeArchive returns these arguments.
 func (p *archiveRef) takeArchive(c *cobra.Command, e *env, args []string, further int) ([]string, error) {
 	if len(args) > further {
 		if c.Flags().Changed(engineFlag) {
@@ -184,6 +184,7 @@ func (e *env) completeEngines(c *cobra.Command, former ...string) {
 // usesDefaultEngine reports whether BAROGRAPH_ENGINE names the engine of a command, because no flag or
 // argument names another source of records.
 func usesDefaultEngine(c *cobra.Command, args []string) bool {
+	// The default of --engine, if a command has one, takes precedence over the variable.
 	for _, name := range []string{engineFlag, "from", "lab", "spec"} {
 		if f := c.Flags().Lookup(name); f != nil && (f.Changed || name == engineFlag && f.DefValue != "" && f.DefValue != "[]") {
 			return false

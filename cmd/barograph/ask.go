@@ -42,7 +42,7 @@ type askJob struct {
 	fromFile                                bool // the question is that of a file
 	seed                                    uint64
 	pictures                                []plotFile
-	omitted                                 []string                   // the curves that the pictures lack, without duplicates
+	omitted                                 []string                   // what the output lacks, each once: values, times and curves
 	catalogs                                map[string]*design.Catalog // by subset; ask reads a catalog when it needs it
 	reportedSubsets                         map[string]bool            // subsets that ask reported, because the archive lacks them
 }
@@ -208,11 +208,11 @@ func (a *askJob) listsValues(q *question.Question, f record.Field) bool {
 	if a.computes() && q.Drawing != nil && slices.ContainsFunc(q.Drawing.Curves, isCurve) {
 		return false // package curve names absent curves
 	}
-	return isListed && len(q.Header[f]) > 1 // without its only value there is no record
+	return isListed && len(q.Header[f]) > 1 // if the only value is absent, ask reports that no record matches
 }
 
-// absentValues names values that the user lists and no series of the archive has. It returns an error if --where has a
-// value of the archive with commas in the place of a list, because the text is then ambiguous.
+// absentValues names values that the user lists and no series of the archive has. A comma in --where separates values,
+// but may also be part of a value of the archive. If --where can mean both, absentValues returns an error.
 func (a *askJob) absentValues(ctx context.Context, source archive.Archive, q *question.Question, subsets []string) (absent []string, err error) {
 	for f, values := range q.Header {
 		if !a.listsValues(q, record.Field(f)) {
@@ -235,7 +235,7 @@ func (a *askJob) absentValues(ctx context.Context, source archive.Archive, q *qu
 		if err != nil {
 			return nil, err
 		}
-		var joined, cures []string // values of which commas may be part, and the list of --where with each of them
+		var joined, cures []string // each sequence of values, joined to one value with commas, and the --where for it
 		for i := range values {
 			for j := i + 2; j <= len(values); j++ {
 				joined = append(joined, strings.Join(values[i:j], ","))
@@ -422,6 +422,7 @@ func (e *env) askOne(ctx context.Context, a *askJob, q *question.Question, sourc
 		}
 		q = catalog.ExpandPatterns(q)
 	}
+	// wide also queries the columns from which ask computes the statistics.
 	wide, names := q, []string(nil)
 	var err error
 	if a.computes() {

@@ -36,11 +36,12 @@ func (a *askJob) statistics(q *question.Question) ([]string, error) {
 	return names, nil
 }
 
-// curves computes the statistics from the rows, collects the pictures and prints the values.
+// curves computes the statistics from the rows, collects the pictures and prints the values. part is the name of the
+// question in the names of its files; "" = ask answers only one.
 func (e *env) curves(ctx context.Context, a *askJob, q *question.Question, rows *answer.Answer, names []string, part string) error {
 	var all []*run.VerificationPlot
-	var table [][]string                                    // with --format metviewer: its columns and rows
-	joined := len(a.stats) == 0 && curve.JoinsStatistics(q) // with --stat each statistic gets a picture of its own
+	var table [][]string                                        // with --format metviewer: its columns and rows
+	onePicture := len(a.stats) == 0 && curve.JoinsStatistics(q) // with --stat each statistic gets a picture of its own
 	for _, name := range names {
 		start := time.Now()
 		drawn, err := curve.ComputePoints(q, rows, name, a.seed)
@@ -64,16 +65,16 @@ func (e *env) curves(ctx context.Context, a *askJob, q *question.Question, rows 
 			table = append(table, one[min(len(table), 1):]...) // all have the same columns
 		}
 		a.omit(c.Omitted)
-		if a.plot == "" || joined {
+		if a.plot == "" || onePicture {
 			continue
 		}
-		one := part
+		picturePart := part
 		if len(names) > 1 {
-			one = strings.TrimPrefix(part+"-"+name, "-")
+			picturePart = strings.TrimPrefix(part+"-"+name, "-")
 		}
-		a.addPicture(q, c, one)
+		a.addPicture(q, c, picturePart)
 	}
-	if joined && a.plot != "" {
+	if onePicture && a.plot != "" {
 		a.addPicture(q, curve.JoinStatistics(all, q), part)
 	}
 	if table != nil && !e.json {
@@ -86,7 +87,7 @@ func (e *env) curves(ctx context.Context, a *askJob, q *question.Question, rows 
 	return e.writeCurves(partFile(a.out, part), a.format, all)
 }
 
-// addPicture draws curves in a new picture, unless they belong to the previous one: to its scorecard, or to its right
+// addPicture adds curves as a new picture, unless they belong to the previous one: to its scorecard, or to its right
 // axis.
 func (a *askJob) addPicture(q *question.Question, c *run.VerificationPlot, part string) {
 	if n := len(a.pictures); n > 0 {

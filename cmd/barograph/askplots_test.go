@@ -96,8 +96,8 @@ func svgTexts(t *testing.T, file string) string {
 	return strings.Join(out, "\n")
 }
 
-// theLines returns lines of two models, variables and levels; B lacks the second day.
-func theLines() (lines []metLine) {
+// twoModelLines returns lines of two models, A and B, two variables and two levels; B lacks the second day.
+func twoModelLines() (lines []metLine) {
 	for _, model := range []string{"A", "B"} {
 		for _, variable := range []string{"HGT", "TMP"} {
 			for _, level := range []string{"P500", "P850"} {
@@ -117,7 +117,7 @@ func theLines() (lines []metLine) {
 // TestOverrides: after each override, the texts of a picture and the names of its files describe
 // the computed values.
 func TestOverrides(t *testing.T) {
-	url := metArchive(t, theLines()...)
+	url := metArchive(t, twoModelLines()...)
 	dir := t.TempDir()
 	yaml := filepath.Join(dir, "mine.yaml")
 	if err := os.WriteFile(yaml, []byte(`
@@ -196,7 +196,7 @@ y_label: error of the height (m)
 // TestPartsThatAreLeftOut: ask draws the other parts, names the omitted parts in the note and on
 // stderr, and exits with status 4. If nothing matches, it prints one line in every format.
 func TestPartsThatAreLeftOut(t *testing.T) {
-	url := metArchive(t, theLines()...)
+	url := metArchive(t, twoModelLines()...)
 	plot := metPlot(t, `<fcst_var name="HGT"><stat>RMSE</stat></fcst_var><fcst_var name="TMP"><stat>GSS</stat></fcst_var>`, modelA, sumsOf, "")
 	svg := filepath.Join(t.TempDir(), "x.svg")
 	status, out, stderr := barograph(t, "ask", plot, "--engine", url, "--plot", svg)
@@ -221,7 +221,7 @@ func TestPartsThatAreLeftOut(t *testing.T) {
 // TestAbsentValuesAreNamed: a value, a lead or a valid time that a request lists and no record has is named, and the status
 // reports that the output is incomplete; also if rows are printed, and not the statistics of a plot.
 func TestAbsentValuesAreNamed(t *testing.T) {
-	url := metArchive(t, theLines()...)
+	url := metArchive(t, twoModelLines()...)
 	const variable = `<fcst_var name="TMP"><stat>RMSE</stat></fcst_var>`
 	models := metPlot(t, variable, `<field name="model"><val>A</val><val>Q</val></field>`, sumsOf, "")
 	parts := metPlot(t, `<fcst_var name="HGT"><stat>RMSE</stat></fcst_var><fcst_var name="TMP"><stat>GSS</stat></fcst_var>`, modelA, sumsOf, "")
@@ -264,7 +264,7 @@ func TestCaseListsMoreValues(t *testing.T) {
 // TestEquivalencePlot: an ETB is METviewer's picture of the test: pooled over the leads, with its
 // intervals, the zero line and the bounds.
 func TestEquivalencePlot(t *testing.T) {
-	url := metArchive(t, theLines()...)
+	url := metArchive(t, twoModelLines()...)
 	svg := filepath.Join(t.TempDir(), "etb.svg")
 	lists := strings.Replace(twoLines, `"A TMP RMSE","A TMP ME","RATIO"`, `"A TMP RMSE","A TMP ME","ETB"`, 1)
 	plot := metPlot(t, tmpTwo, modelA, sumsOf+`<eqbound_low>-0.5</eqbound_low><eqbound_high>0.25</eqbound_high>`, lists)
@@ -306,7 +306,7 @@ RATIO(A_TMP_RMSE/A_TMP_ME) 240000 RMSE,ME TMP 3.0000000 NA NA 0
 // TestStatisticsOnOneAxis: the statistics of one axis are in one picture, with one curve for each statistic and model;
 // those of --stat have a picture each. The listed values do not change.
 func TestStatisticsOnOneAxis(t *testing.T) {
-	url := metArchive(t, theLines()...)
+	url := metArchive(t, twoModelLines()...)
 	dir := t.TempDir()
 	both := `<field name="model"><val>A</val><val>B</val></field>`
 	lists := strings.Replace(twoLines, `"A TMP ME","RATIO"`, `"B TMP RMSE","DIFF"),c("A TMP RMSE","A TMP ME","RATIO"`, 1)
@@ -354,7 +354,7 @@ func TestStatisticsOnOneAxis(t *testing.T) {
 // TestStylesOfAPlot: the lists of a plot with a value for each curve are drawn for the curves of all statistics and the
 // derived ones, in METviewer's order. A hidden curve is named and still listed.
 func TestStylesOfAPlot(t *testing.T) {
-	url, svg := metArchive(t, theLines()...), filepath.Join(t.TempDir(), "x.svg")
+	url, svg := metArchive(t, twoModelLines()...), filepath.Join(t.TempDir(), "x.svg")
 	lists := strings.Replace(twoLines, `"A TMP ME","RATIO"`, `"B TMP RMSE","DIFF"`, 1)
 	styles := `<plot_disp>c(TRUE,FALSE,TRUE,TRUE,TRUE)</plot_disp><order_series>c(4,2,3,1,5)</order_series>
 <colors>c("#ff0000FF","#00ff00FF","#123456FF","#abcdefFF","#fedcbaFF")</colors><pch>c(20,20,15,17,3)</pch>
@@ -386,7 +386,7 @@ func TestStylesOfAPlot(t *testing.T) {
 
 // TestUnitsOfAPlot: the label of an axis has the unit of the file.
 func TestUnitsOfAPlot(t *testing.T) {
-	url, svg := metArchive(t, theLines()...), filepath.Join(t.TempDir(), "x.svg")
+	url, svg := metArchive(t, twoModelLines()...), filepath.Join(t.TempDir(), "x.svg")
 	for stat, want := range map[string]string{"RMSE": "root mean square error (K)", "MSE": "MSE (K²)", "ME": "mean error (K)"} {
 		must(t, "ask", metPlot(t, `<fcst_var name="TMP"><stat>`+stat+`</stat></fcst_var>`, modelA, sumsOf, ""), "--engine", url, "--plot", svg)
 		if texts := svgTexts(t, svg); !strings.Contains(texts+"\n", "\n"+want+"\n") {

@@ -22,11 +22,12 @@ func newCases(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cases [URL] | cases FILES…",
 		Short: "Derive questions from the records of an archive or of files, as YAML",
-		Long: fmt.Sprintf(`Cases writes questions about an archive or files; each has rows in these data. Without arguments the archive is that
-of the environment variable BAROGRAPH_ENGINE. The forms of the questions are those of NOAA's experiment: dieoff; one (one
-series over a few days); all (all levels and regions); levels (several levels); profile (one lead and many levels); large
-(a large read). And those of METviewer's plots: series (over time), hour (by valid hour), threshold (by threshold). First
-come NOAA's six forms for one line type, then one question of each line type in turn.
+		Long: fmt.Sprintf(`Cases derives questions from the records of an archive or of files. Each question has rows in these data. Without
+arguments cases reads the archive that the environment variable BAROGRAPH_ENGINE names. A question has one of nine forms.
+Six are those of NOAA's experiment: dieoff (by lead), one (one series over a few days), all (all levels and regions), levels
+(by lead at several levels), profile (by level at one lead), large (a large read). Three are those of METviewer's plots:
+series (over time), hour (by valid hour), threshold (by threshold). Cases starts with NOAA's six forms for one line type.
+Then it takes one question of each line type in turn.
 
 A question's name is its form, line type and variable: one_sl1l2_hgt. "ask" and "met" accept such a name for every
 variable of the data. Without --case "met" asks the first %d questions. You can edit the file
@@ -37,9 +38,9 @@ cases.yaml#NAME.`, met.DerivedCases),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 || len(args) == 1 && !e.isArchive(args[0]) {
-				var lacks error
-				qs, err := e.casesOf(c.Context(), args, last.keeps(), &lacks)
-				return errors.Join(lacks, e.printCases(qs, err))
+				var shortfall error
+				qs, err := e.casesOf(c.Context(), args, last.keeps(), &shortfall)
+				return errors.Join(shortfall, e.printCases(qs, err))
 			}
 			url, _, err := e.splitArchive(c, args)
 			if err != nil {
@@ -90,10 +91,10 @@ func (e *env) casesIn(ctx context.Context, url, only string, names ...string) (q
 	return qs, err
 }
 
-// casesOf derives the questions of files. names are cases that the caller needs. Unless lacks is nil, casesOf prints the
-// lines and the files that it cannot read, and *lacks counts them.
+// casesOf derives the questions of files. names are cases that the caller needs. Unless shortfall is nil, casesOf
+// prints the lines and the files that it cannot read, and sets *shortfall to an error with their numbers.
 func (e *env) casesOf(
-	ctx context.Context, args []string, keepLast bool, lacks *error, names ...string,
+	ctx context.Context, args []string, keepLast bool, shortfall *error, names ...string,
 ) ([]*question.Question, error) {
 	files, err := e.filesOf(args)
 	if err != nil {
@@ -104,11 +105,11 @@ func (e *env) casesOf(
 	if err != nil {
 		return nil, err
 	}
-	if s := newContents(c, marks); lacks != nil {
+	if s := newContents(c, marks); shortfall != nil {
 		for _, err := range append(failed, s.quarantined()...) {
 			e.reportError(err)
 		}
-		*lacks = load.Shortfall{Quarantined: s.Quarantined, Unread: len(failed)}.Incomplete()
+		*shortfall = load.Shortfall{Quarantined: s.Quarantined, Unread: len(failed)}.Incomplete()
 	}
 	return met.Answerable(ctx, files, o, c.CasesWith(names...))
 }

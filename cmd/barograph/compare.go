@@ -20,12 +20,14 @@ func newCompare(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare RUN RUN…",
 		Short: "Compare runs with a baseline run: faster, slower, wrong or absent cells",
-		Long: `Compare compares runs of any study with the first run, cell by cell (in met a cell is an engine,
-design, flavour and case). It prints each cell that changed, with both times, their ratio and its interval: slower or
-faster beyond the noise; broken (wrong now, not before), not right (in neither run) or repaired; absent or new. It counts
-the others, and --html lists them: ~ (no difference beyond the noise), ? (too few repetitions to show one), not timed,
-other answer, client overhead. It shows no time of a wrong result. If the runs cannot be compared (other data, another machine), it prints VOID with the reason.
-Compare lists other differences (versions, settings). If a run is unfinished, compare counts the cells that it lacks, and exits with status 4.
+		Long: `Compare compares runs of any study with the first run, cell by cell (in met a cell is an engine, design, flavour and case).
+It prints each cell that changed, with both times, their ratio and its interval. Slower and faster are beyond the noise.
+Broken: the result is wrong only now; repaired: it was wrong only in the first run; not right: it is wrong in both. Absent and
+new: only the first run, or only the later run, has the cell. Compare counts the other cells, and --html lists them: ~ (no
+difference beyond the noise), ? (too few repetitions to show one), not timed (in one of the runs), other answer (both are
+correct, but the data differ), client overhead. It shows no time of a wrong result. If the runs cannot be compared (other
+data, another machine), it prints VOID with the reason. It lists other differences (versions, settings). If a run is
+unfinished, compare counts the cells that it lacks, and exits with status 4.
 
 With --fail-over 10% the exit status is also 4 if a cell is significantly worse by more than 10 %, or the median change
 of at least three cells is; if a cell is broken, or absent although the first run had it correct; or if the runs cannot be

@@ -78,7 +78,7 @@ func coverageRows(c *design.Catalog, lineType string, label func(*design.Group) 
 	return rows
 }
 
-// maxLeads limits the rows of leads in a panel, and the days in a line of show.
+// maxLeads limits the rows of leads in a panel, the lead holes that show lists, and the days of each.
 const maxLeads = 12
 
 // leadRows returns a row for each lead of a line type that lacks times.

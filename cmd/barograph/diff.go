@@ -22,11 +22,10 @@ func newDiff(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "diff URL URL",
 		Short: "Compare the contents of two METviewer databases",
-		Long: `Diff compares two databases with METviewer's schema (MariaDB or MySQL) row by row: data_file,
-the headers and lines of statistics and cyclones (stat_header, tcst_header, line_data_…), and MODE's and MTD's objects
-(mode_…, mtd_…). It ignores surrogate keys and the order of rows. It compares lines with the same file and line number, objects
-with the same header and object_id, and headers by their texts. Both databases must have been loaded from the same file
-paths.
+		Long: `Diff compares two databases with METviewer's schema (MariaDB or MySQL) row by row: data_file, the headers and lines of
+statistics and cyclones (stat_header, tcst_header, line_data_…), and MODE's and MTD's objects (mode_…, mtd_…). It ignores
+surrogate keys and the order of rows. It compares lines with the same file and line number, objects with the same header and
+object_id, and headers by their texts. Both databases must have been loaded from the same file paths.
 
 The path of each URL is the complete name of a database: /mv_ours. In the URL of "barograph load" it is only a prefix:
 --engine mariadb://root@127.0.0.1:3306/mv_ --subset ours loads into the database mv_ours.

@@ -24,8 +24,8 @@ func newFaults(e *env) *cobra.Command {
 		Use:   "faults FILES… [--engine NAME…]",
 		Short: "Kill cluster nodes during a load and queries, and report what became of the data",
 		Long: `Faults starts a cluster in a temporary folder for each engine. For each of the --kills kills it loads your files into a new
-subset, and kills a node (SIGKILL) during that load. Then it loads them once more, and kills a node as often during queries.
-It restarts each killed node after --down. A new client resumes a load that fails.
+subset, and kills a node (SIGKILL) during that load. Then it loads the files once more, and kills a node the same number of
+times during queries. It restarts each killed node after --down. A new client resumes a load that fails.
 
 The table reports how many records were acknowledged and how many of them were found afterward, whether the archive is
 identical to that of an undisturbed load, how many results were correct and how many wrong, the errors, and the time

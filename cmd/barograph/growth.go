@@ -33,15 +33,14 @@ func newGrowth(e *env) *cobra.Command {
 		Short: "Study a series that grows by days: times, sizes on disk, and what is projected",
 		Long: `Growth repeats the study of "met" while one series grows day by day. It makes the days from the files: the same leads
 and values, at later times. If the files have one day, day 17 is that day, 16 days later. If they have several days, the
-first one follows again after the last one. --models 8 makes a series of 8 models in total, with copies such as GFS_2.
+series repeats them. --models 8 makes a series of 8 models in total, with copies such as GFS_2.
 
 Each question is asked twice: about the first day, so that its answer has the same rows at every size, and about all days
 (…_all_days), so that its answer grows. At every size Growth compares the contents of each archive and each result with
 a reference that it computes from the files of the days. It then fits time = factor · days^exponent to the medians.
 
---predict 128 projects times and sizes at 128 days from the smaller sizes, stores the projections with their 95 %
-intervals in the run folder, and then measures 128 days. The report compares both, and lists the
-measurements outside their intervals.
+--predict 128 projects times and sizes at 128 days from the smaller sizes, stores the projections with their 95 % intervals
+in the run folder, and then measures 128 days. The report compares both, and lists the measurements outside their intervals.
 
 Growth writes the days as files into the run folder, checks them against the real ones, and removes them at the end.
 Each day needs the disk space of a day of the real files.`,

@@ -26,7 +26,8 @@ var groups = []struct{ title, commands string }{ //nolint:gochecknoglobals // a 
 	{"Reference", "list version completion help"},
 }
 
-// group puts the commands of the root into their groups, which list them in this order.
+// group puts the commands of the root into their groups, which list them in this order. It also makes cobra print every
+// help with the function help.
 func group(root *cobra.Command) {
 	for _, g := range groups {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
@@ -181,8 +182,8 @@ func fill(text string, width int) string {
 }
 
 // hang breaks an indented line into lines of at most width characters. If continued is "", hang aligns the further
-// lines with the last column of the first line. Otherwise it ends every line but the last in continued, and indents the
-// further lines by four more characters.
+// lines with the text after the last gap (two spaces) of the first line. Otherwise it ends every line but the last in
+// continued, and indents the further lines by four more characters.
 func hang(line string, width int, continued string) []string {
 	if utf8.RuneCountInString(line) <= width {
 		return []string{line}

@@ -34,13 +34,13 @@ func newHTTPServer(h http.Handler) *http.Server {
 type connections struct {
 	mu      sync.Mutex
 	open    map[net.Conn]*connection
-	changes int64 // changes of states
+	changes int64 // number of all changes of state, the clock of connection.since
 }
 
 type connection struct {
 	host   string
 	active bool  // the server handles a request
-	since  int64 // number of the last change of state
+	since  int64 // connections.changes at its last change of state
 }
 
 // stateChanged is the ConnState of the server. For a new connection above a limit it closes the oldest idle one.

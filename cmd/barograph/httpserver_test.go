@@ -103,7 +103,7 @@ func TestSurplusOfAllAddresses(t *testing.T) {
 	var first net.Conn
 	for i := range 3 * maxConnections {
 		a, b := net.Pipe()
-		conn := &from{Conn: a, host: fmt.Sprintf("127.0.%d.%d:1", i/200, i%200)}
+		conn := &connFrom{Conn: a, host: fmt.Sprintf("127.0.%d.%d:1", i/200, i%200)}
 		defer b.Close()
 		c.stateChanged(conn, http.StateNew)
 		if i == 0 {
@@ -116,12 +116,13 @@ func TestSurplusOfAllAddresses(t *testing.T) {
 	}
 }
 
-type from struct {
+// connFrom is a connection whose remote address is host.
+type connFrom struct {
 	net.Conn
 	host string
 }
 
-func (f *from) RemoteAddr() net.Addr { a, _ := net.ResolveTCPAddr("tcp", f.host); return a }
+func (f *connFrom) RemoteAddr() net.Addr { a, _ := net.ResolveTCPAddr("tcp", f.host); return a }
 
 // TestOpenShowsNoToken: serve --open passes the browser a file that only this user can read, and
 // removes it.

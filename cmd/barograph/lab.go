@@ -34,8 +34,8 @@ type labs struct {
 	useDisks bool  // use the disks of `lab disks`
 }
 
-// labCommand runs a subcommand of lab on engines. hasExtra reports whether an argument names the disks or TPCGen, or no
-// argument names anything.
+// labCommand runs a subcommand of lab on engines. hasExtra reports whether it also acts on the disks or TPCGen, because
+// an argument names them, or because there are no arguments.
 type labCommand func(c *cobra.Command, drivers []*engine.Driver, hasExtra bool) error
 
 func newLab(e *env) *cobra.Command {
@@ -140,8 +140,8 @@ func (l *labs) serversWhere(has func(*launch.Server) bool) (all []string) {
 	return all
 }
 
-// drivers finds the engines that the arguments name, and reports whether an argument is extra, which names no engine.
-// Without arguments it returns all engines and true.
+// drivers finds the engines that the arguments name, and reports whether an argument is extra: the name of the disks or
+// of TPCGen. Without arguments it returns all engines and true.
 func (l *labs) drivers(args, all []string, extra string) (out []*engine.Driver, hasExtra bool, err error) {
 	names := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == extra })
 	if hasExtra = len(names) < len(args); !hasExtra && len(names) == 0 {

@@ -59,7 +59,7 @@ and Trino (on this machine, by a catalog that exists for the run) read them. Lak
 	f.StringArrayVar(&p.Engines, engineFlag, []string{"duckdb"}, "engine: "+join(lake.EngineNames(e.engines))+"; repeat it for several")
 	f.StringSliceVar(&parts, "partition-by", names, "partitionings of the files")
 	formerly(c, "partition", "partition-by")
-	f.Float64SliceVar(&p.FileMB, "mb", []float64{0.25, 2, 16}, "MB (10⁶ bytes) of a file")
+	f.Float64SliceVar(&p.FileMB, "mb", []float64{0.25, 2, 16}, "sizes of a file, in MB (10⁶ bytes)")
 	f.IntVar(&p.Cases, "cases", 7, "number of questions, the most informative first")
 	f.IntVar(&p.Repetitions, "reps", 5, "timed repetitions of each question, for each layout and engine")
 	f.Float64Var(&p.MBPerSecond, "rate", 50, "MB that the store sends per second, at most; 0 = no limit")

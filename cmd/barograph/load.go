@@ -47,13 +47,12 @@ same identity as an existing record and different values; --on-conflict decides:
 Cassandra, AsterixDB (normalized) and MariaDB (wide) refuse "keep": they store only one record of an identity.
 
 Load skips known files: those with the same path, size and modification time, or with the same bytes. With --rehash
-only the bytes count. Rerun an interrupted load: the archive ends up identical. An embedded archive takes
-one load at a time. Loads into a server take turns.
+only the bytes count. Rerun an interrupted load: the archive ends up identical. A load into an embedded archive waits for
+others (--wait). Loads into a server take turns.
 
---retain 400d removes records whose fcst_valid_beg is more than 400 days before the newest one. If these are more
-than --retain-limit percent of the records, the newest time may be wrong. Load then removes nothing if the removal
-covers more days than the load added, or if a gap longer than --retain separates the removed records from the rest.
-To load removed records again, use --rehash.
+--retain 400d removes records whose fcst_valid_beg is more than 400 days before the newest one. A wrong newest time would
+remove too many. Load therefore refuses to remove more than --retain-limit percent of the records if they cover more days
+than the load added, or if a gap longer than --retain separates them from the rest. To reload removed records: --rehash.
 
 --spec reads a load_spec of METdbLoad or VxIngest: the files, the subset, and the target if --engine is missing.`,
 		Example: `  barograph load vsdb_data --engine duckdb:archive.db --design wide

@@ -53,7 +53,7 @@ func (e *env) requestClose(file string) error {
 }
 
 // lockForLoad creates the loading file of an archive, unless another process loads the archive. unlock removes the file.
-// The file appears with its content: another load would take an empty file for that of an interrupted load.
+// The file is never empty, even for a moment: another load would take an empty file for that of an interrupted load.
 func (e *env) lockForLoad(file string) (unlock func(), err error) {
 	if file == "" {
 		return func() {}, nil

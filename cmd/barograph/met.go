@@ -336,7 +336,8 @@ func (e *env) runStudy(ctx context.Context, s *study, out string, o met.Options)
 func (s *study) clientsFolder(out string) string { return filepath.Join(out, "clients") }
 
 // findCases finds questions by their names: cases, files, or cases derived from the data. It prints the parts of plots
-// that Barograph does not support. Without withRefused it omits the parts in Refused, which ask reports itself.
+// that Barograph does not support. If withRefused is false, it does not print those in Question.Refused, because ask
+// returns them as an error.
 func (e *env) findCases(names []string, withRefused bool, derived func() ([]*question.Question, error)) ([]*question.Question, error) {
 	var out []*question.Question
 	derived = sync.OnceValues(derived)

@@ -38,7 +38,8 @@ func checkEmpty(c *cobra.Command, args []string) (err error) {
 	return err
 }
 
-// acceptOnce refuses another value of a flag that is a list in other commands.
+// acceptOnce makes a flag refuse a second, different value, if the flag takes one value here. In other commands the
+// flag is a list, so users may repeat it.
 func acceptOnce(c *cobra.Command, name string) {
 	if f := c.Flags().Lookup(name); f.Value.Type() == "string" {
 		f.Value = &once{Value: f.Value}
@@ -95,7 +96,8 @@ func invalidValue(value string) string {
 	return `^invalid argument "(` + value + `)" for "(?:-\w, )?(--\S+)" flag: `
 }
 
-// addDefaultHelp adds the commands help and completion, as cobra does later, with an error for what they do not know.
+// addDefaultHelp adds the commands help and completion before cobra does. In contrast to those of cobra, they return an
+// error for the name of a command or shell that they do not know.
 func addDefaultHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -134,7 +136,8 @@ func (e *env) engineVariable() (string, error) {
 	return raw, nil
 }
 
-// refuseArchives returns an error if one of the arguments is an archive instead of a file. cure returns its cure.
+// refuseArchives returns an error if one of the arguments is an archive instead of a file. cure returns the cure of
+// this error for the URL of the archive.
 func (e *env) refuseArchives(args []string, cure func(url string) string) error {
 	for _, arg := range args {
 		if scheme := e.engines.Recognize(arg); scheme != "" {

@@ -25,21 +25,20 @@ func newScanOwn(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "own --tables DIR --queries FILE.sql…|--set SET [--engine URL…]",
 		Short: "Study your own tables and SQL queries on several engines",
-		Long: `Own loads the Parquet or CSV files of a folder into every engine, runs the queries of SQL
-files, and times the queries whose results are correct. --streams then runs the queries concurrently and reports
-queries per hour, percentiles and scaling.
+		Long: `Own loads the Parquet or CSV files of a folder into every engine, runs the queries of SQL files, and times those whose
+results are correct. --streams then runs the queries concurrently and reports queries per hour, percentiles and scaling.
 
 Table NAME is the file DIR/NAME.parquet or DIR/NAME.csv, or all files below DIR/NAME, where a folder day=2 adds the
 column day. Own prints files, rows and column types, and unused files with the reason. A CSV column gets the narrowest
 lossless type, and a column without a name is called column_ and its position; DIR/schema.sql or --types declares other
 types. Own creates no index: put CREATE INDEX into DIR/TABLE.ENGINE.sql, which it runs after it has loaded TABLE into
 ENGINE. On a server the tables are in a schema (MariaDB: database) barograph_own; a new run deletes and recreates it.
-A query ends with a semicolon; comments describe it; after "-- for" it comes in another SQL:
+A query ends with a semicolon. Comments describe it; "-- for" starts it in another SQL:
   -- name: top_pages
   -- title: the most viewed pages
   -- param day: 2024-01-01 | 2024-01-02       ${day}: each value is proven; repetitions take turns
   -- for: postgres, mariadb                   the same query, in the SQL of these engines
-Or write that SQL into a file QUERY.ENGINE.sql of --queries. Own sends only queries that begin with SELECT or WITH.
+Or write this SQL into a file QUERY.ENGINE.sql of --queries. Own sends only queries that begin with SELECT or WITH.
 
 Own compares each result with that of DuckDB on the files. The report calls this proof "engines agree", because a
 database computes the reference. Values must agree in type and value; the order of rows counts only with ORDER BY.
@@ -89,6 +88,7 @@ After ^C the timings and loaded tables are kept. To resume, repeat the command w
 				absent := e.absentFiles(p.Engines)
 				err = errors.Join(own.Run(c.Context(), *p, f), removeEmpty(absent))
 				keep, err := e.closeRun(c.Context(), f, err)
+				// A folder with loaded tables is kept, too, so that the same command can resume the run.
 				keep = keep || slices.ContainsFunc(f.Run.Archives, func(a run.Archive) bool { return a.Commits > 0 })
 				switch {
 				case keep && c.Context().Err() != nil:
@@ -119,7 +119,7 @@ After ^C the timings and loaded tables are kept. To resume, repeat the command w
 	old.Value, old.NoOptDefVal = whileLoadingAlias{old.Value}, ""
 	f.Float64Var(&p.Rate, "rate", 0, "total queries per second, at random times; 0 = no limit")
 	f.IntVar(&p.Threads, "threads", 0, "processor threads inside an embedded engine, not the number of streams (default: chosen by the engine)")
-	f.Float64Var(&p.Tolerance, "tolerance", 0, "relative difference of numbers equal to rounding (default 1e-9)")
+	f.Float64Var(&p.Tolerance, "tolerance", 0, "relative difference that counts as rounding (default 1e-9)")
 	f.DurationVar(&p.Timeout, "timeout", 10*time.Minute, "longest time of a query on an engine")
 	f.DurationVar(&p.TimeLimit, "time-limit", 0, "stop timing after this long")
 	f.StringVar(&p.Memory, "memory", own.DefaultMemory, "memory limit of DuckDB for the queries on the files")
@@ -158,8 +158,8 @@ func removeEmpty(paths []string) (err error) {
 	return err
 }
 
-// emptyDatabase is the size of an empty DuckDB file, in bytes; an empty SQLite file is smaller. Somebody may have loaded
-// into a larger one meanwhile.
+// emptyDatabase is the size of an empty DuckDB file, in bytes; an empty SQLite file is smaller. A larger file is not
+// empty: somebody may have loaded into it meanwhile.
 const emptyDatabase = 12 << 10
 
 // absentFiles returns the paths of embedded engines that do not exist yet. An engine creates a file there, which stays

@@ -35,8 +35,8 @@ transaction), procedure, prepared, multi-row, bulk; and service (what "barograph
 with a reference that no database computed, and prints no figures where they differ. Tests:
   once    the products as they are, once (default with FILES)
   quiet   insert, then update: test 1 of the report (default without FILES)
-  noise   the same during maintenance, a dump, a second client and a reader (its test 2)
-  queue   a backlog (its test 3): --messages 55338 --mean 240.3
+  noise   the same during maintenance, a dump, a second client and a reader: test 2 of the report
+  queue   a backlog, test 3 of the report: --messages 55338 --mean 240.3
   live    days of a feed, maintenance on, off, after a full vacuum: --live-days 3 --speed-up 1000
   delete  the older half of the values
   bloat   reposts without maintenance, then after it
@@ -69,7 +69,7 @@ test empties them first. To store products for good, run "barograph shef post --
 	f := c.Flags()
 	f.StringVar(&p.URL, engineFlag, "", "URL of the engine (required)")
 	f.StringSliceVar(&p.Designs, "design", []string{string(posts.Array96), string(posts.Single)}, "designs")
-	f.StringSliceVar(&p.Methods, "method", nil, "methods (default: all of the engine; and service, except for FILES with another --policy)")
+	f.StringSliceVar(&p.Methods, "method", nil, "methods (default: all of the engine, and service; no service for FILES with a --policy other than overwrite)")
 	f.StringSliceVar(&p.Tests, "test", nil, "tests (default: once with FILES, else quiet)")
 	f.DurationVar(&report2006, "report2006", 0, "run all tests of the report in its order, on as many products as fit this time, e.g. 20m")
 	f.StringVar(&p.Policy, "policy", string(posts.Overwrite), "what to do with a value whose key exists already: the modes of shef_duplicate in IHFS")

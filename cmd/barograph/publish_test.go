@@ -64,7 +64,7 @@ func TestShareAndCheck(t *testing.T) {
 	}
 }
 
-// TestAndShare: quickstart shares the folder of a run that finished, also if a result was wrong, and of no other.
+// TestShareRefusesOtherFormats: report --share writes no file whose name promises another format than .tar.gz.
 func TestShareRefusesOtherFormats(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.zip")
 	status, _, stderr := barograph(t, "report", "../../results/advise/testdata/day", "--share", file)
@@ -73,6 +73,7 @@ func TestShareRefusesOtherFormats(t *testing.T) {
 	}
 }
 
+// TestAndShare: quickstart shares the folder of a run that finished, also if a result was wrong, and of no other.
 func TestAndShare(t *testing.T) {
 	for name, x := range map[string]struct {
 		err    error

@@ -55,7 +55,7 @@ func TestQuickstartFitsATerminal(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(out, "report.html")); status != 0 || err != nil {
 		t.Fatalf("status %d, %v\n%s", status, err, drawn)
 	}
-	lines := left(drawn)
+	lines := remainingLines(drawn)
 	if len(lines) > 40 {
 		t.Errorf("%d lines are left on the terminal", len(lines))
 	}
@@ -89,8 +89,8 @@ func TestQuickRepsSuffice(t *testing.T) {
 	}
 }
 
-// left returns the lines that remain on a terminal. A progress bar redraws its line.
-func left(drawn string) (lines []string) {
+// remainingLines returns the lines that remain on a terminal. A progress bar redraws its line.
+func remainingLines(drawn string) (lines []string) {
 	at := 0
 	for _, part := range regexp.MustCompile(`\x1b\[\d*A|\n|[^\x1b\n]+|\x1b\[[0-9;?]*[A-Za-z]`).FindAllString(strings.ReplaceAll(drawn, "\r\n", "\n"), -1) {
 		for len(lines) <= at {

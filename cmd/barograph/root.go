@@ -50,7 +50,7 @@ The environment variable BAROGRAPH_ENGINE sets the archive or engine for command
 	root.PersistentFlags().Bool("spreadsheet", false, "")
 	deprecate(root, "spreadsheet", "only commands that write CSV accept it")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		// If the command is misspelled, the flag may be one of the intended command: report the command.
+		// If a subcommand is misspelled, its flags are unknown to the parent: report the subcommand, not the flag.
 		if args := c.Flags().Args(); c.HasAvailableSubCommands() && len(args) > 0 {
 			return c.Args(c, args)
 		}

@@ -84,7 +84,7 @@ type pruneReport struct {
 	Subset    string      `json:"subset"`
 	Lost      int64       `json:"records_missing"`
 	Total     int64       `json:"records"`
-	Forgotten bool        `json:"forgotten"` // false = the records would be, or their number is too large
+	Forgotten bool        `json:"forgotten"` // false = a dry run, or prune refused
 	Files     []string    `json:"files"`
 	verb      string      // are, are not, or would be
 }

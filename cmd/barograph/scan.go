@@ -19,20 +19,19 @@ func newScan(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "scan [EXPERIMENT] --engine URL|--lab ENGINE --data DIR [--paths A,B,C|--disks]",
 		Short: "Scan a star schema over several disks: how many paths, how many partitions",
-		Long: `Scan distributes three tables of TPC-DS (sales, days, items) over several disks, checks the
-result of every query, and times it. "barograph synth tpcds" makes the tables. Queries: TPC-DS's q3, q52, q55; "scan",
-the sum of all sales. Experiments:
+		Long: `Scan distributes three tables of TPC-DS (sales, days, items) over several disks, checks the result of every query, and
+times it. "barograph synth tpcds" makes the tables. Queries: TPC-DS's q3, q52, q55; "scan", the sum of all sales. Experiments:
   experiment1   how many partitions on one path: 1, 2, 4, 8, or those of --partitions
   experiment2   one path with --partitions (or auto), then 1, 2, … paths with one partition each
   sweep         1, 2, … paths, each with 1, 2, 4, 8 and 16 partitions, or those of --partitions
 
-Without an experiment, scan loads only the configuration that the flags describe. --partitions auto means one on each path.
-On a single path it is the smallest of these numbers: GB of memory, cores, and 16. Scan loads the configurations in random order,
---rounds times. The run folder has the results: results/ENGINE.QUERY.csv.
+Without an experiment, scan loads only the configuration that the flags describe. With several paths, --partitions auto is
+one partition on each path. With a single path, it is the smallest of these numbers: GB of memory, cores, and 16. Scan loads
+the configurations in random order, --rounds times. The run folder has the results: results/ENGINE.QUERY.csv.
 
 --lab starts temporary servers and removes them at the end, also after ^C and errors: for AsterixDB a new one for each
-load, for the others one for the run. A configuration that fails there, such as more partitions than fit into memory,
-is reported, and the others continue.
+load, for the others one for the run. Scan reports a configuration that fails on such a server, for example for lack of
+memory, and continues with the others.
 
 Before a cold repetition the engine drops its caches if it can, and scan empties the page cache of the system. A server
 of --lab that cannot drop them is restarted, except with --cold-restart=false. Plain folders as paths have no speed
@@ -150,17 +149,17 @@ func newScanForecast(e *env) *cobra.Command {
 		Short: "Project how long a scan takes on other disks and data, from a measured run",
 		Long: `Forecast fits a model to the cold results of a run (start + max(bytes ÷ (share × disk rates), work × bytes ÷ cores))
 and projects the times for other disks, other numbers of disks and other amounts of data. The run needs cold times on
-measured disks: a sweep with --cold. Forecast needs six placements if disks limited some and cores others, and four with
-counted processor time if cores limited none.
+measured disks: a sweep with --cold. Forecast needs six configurations (numbers of paths and partitions) if disks limited
+some and cores others, and four with counted processor time if cores limited none.
 
 Describe your disks by --disks and --read-mbps, or measure them: --paths A,B --measure-disks reads 64 MiB from each path.
 Paths on disks of "barograph lab disks" need no measurement.
 
 The 95 % interval is that of one cold scan, not of a mean. It combines the uncertainty of the parameters (a bootstrap over
-the repetitions and one over the placements, whichever is wider) and the errors of single results against the model of
-the other placements; these grow with the distance from what was measured. If it is wider than ±40 %, Forecast names no time.
---held-out FILE projects each placement of the run from the others and writes the errors as CSV. Forecast assumes cores as
-fast as the run's and the same engine and version, and names values beyond the measured range.
+the repetitions and one over the configurations, whichever is wider) and the errors of single results against the model of
+the other configurations; these grow with the distance from what was measured. If it is wider than ±40 %, Forecast names no
+time. --held-out FILE projects each configuration of the run from the others and writes the errors as CSV. Forecast assumes
+cores as fast as the run's and the same engine and version, and names values beyond the measured range.
 
 --partitions cores gives each core a worker and each disk the same number of partitions: the least multiple of the disks
 that is not less than the cores. auto is the rule of "barograph scan".`,
@@ -237,7 +236,7 @@ and opens the database again; of a server it renews only the connection.`,
 	}
 	c.Flags().StringVar(&t.URL, engineFlag, "", "URL of the engine (required)")
 	c.Flags().StringSliceVar(&designs, "design", nil, "designs (default: all in which the engine computes means)")
-	c.Flags().StringVar(&v.Subset, "subset", defaultSubset, "name of the copy of the data set inside the archive")
+	c.Flags().StringVar(&v.Subset, "subset", defaultSubset, "name of the data set in the archive")
 	c.Flags().IntVar(&v.Warm, "reps", 5, "timed warm repetitions in each design")
 	c.Flags().IntVar(&v.Cold, "cold", 0, "cold repetitions in each design")
 	c.Flags().Uint64Var(&v.Seed, "seed", 1, "seed of the order of repetitions")

@@ -162,7 +162,8 @@ func TestMetResumes(t *testing.T) {
 }
 
 // TestMetSubsetsResume interrupts met --subsets after the first number of copies was finished and the second was
-// loaded. The same command keeps the load and every timing of both, and ends in the folder of an uninterrupted run.
+// loaded. The same command keeps the load and every timing of both. In the end the run folder has the same measurements
+// as that of an uninterrupted run.
 func TestMetSubsetsResume(t *testing.T) {
 	dir, data := t.TempDir(), dayOfData(t)
 	command := func(out string) []string {

@@ -131,9 +131,9 @@ func newShefEncode(e *env) *cobra.Command {
 
 FILES are CSV or Parquet as decode writes them, folders, pipes, or - for standard input, plain or gzip. CSV needs only the
 columns station, time, code and value, in any order. With --engine the values come from a database: IHFS or Barograph's
-tables. Values with a source become .B messages, two or more equal steps of one parameter .E, all others .A. Dates have
-their century, times are UTC, units English. With --heading the messages form one product in SOH … ETX. Encode reports and
-leaves out a value that SHEF cannot express.`,
+tables. Values with a source (the sender of a .B message) become .B messages. Two or more values of one parameter at equal
+time steps become .E messages, all others .A messages. Dates have their century, times are UTC, units English. With
+--heading the messages form one product in SOH … ETX. Encode reports and leaves out a value that SHEF cannot express.`,
 		Example: `  barograph shef encode values.csv --heading 'SRUS54 KLCH 101813' --awips RR1LCH --out RR1LCH.txt
   barograph shef encode --engine postgres://awips@dx1:5432/hd_ob8krf --station LKCL1 --since 2026-11-20
   barograph shef decode --format csv RR1LCH.txt | barograph shef encode -`,
@@ -163,7 +163,7 @@ leaves out a value that SHEF cannot express.`,
 			return e.writeTo("--out", out, func(w io.Writer) error { return s.encode(c.Context(), w, args, heading, awips) }, inputs...)
 		},
 	}
-	c.Flags().StringVar(&out, "out", "", "file to write (default: standard output, except for parquet)")
+	c.Flags().StringVar(&out, "out", "", "file to write (default: standard output)")
 	e.spreadsheet(c)
 	c.Flags().StringVar(&heading, "heading", "", "WMO heading; the messages become one product")
 	c.Flags().StringVar(&awips, "awips", "", "AWIPS id after the heading")
@@ -232,6 +232,7 @@ func (e *env) writeTo(flag, out string, write func(w io.Writer) error, inputs ..
 		return writeError(flag, out, "cannot be written", err)
 	}
 	err = write(f)
+	// failed is the error for which writeTo removes the new file; nil = the new file replaces the old one.
 	failed := err
 	if status, ok := errors.AsType[*fault.Status](err); err == nil || ok && status.Code == fault.Incomplete && !errors.Is(err, errNoValues) {
 		if failed = f.Close(); failed == nil {

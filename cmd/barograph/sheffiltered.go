@@ -19,11 +19,12 @@ func newShefFiltered(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "filtered [URL] FILES…",
 		Short: "List the series that an IHFS filters out, with the SQL that admits each",
-		Long: `Filtered lists each series (lid, pe, dur, ts, extremum) of FILES whose values an IHFS does not post: unknown (it does not
-have the station), inactive (the station is not posted), or filtered (ingestfilter has it off or does not have it). If the
-token shef_load_ingest of --apps-defaults is ON, a series that only lacks its row is posted, so it is not listed. Each
-line has the number of values, the first and the last one, and the SQL that admits the series (:'NAME' is a variable of psql,
-for a column that the database requires). FILES are SHEF products, such as the folder done/ of a spool. Filtered changes nothing.`,
+		Long: `Filtered lists each series (lid, pe, dur, ts, extremum) of FILES whose values an IHFS does not post, with the reason:
+unknown (the IHFS does not have the station), inactive (it does not post the station), or filtered (ingestfilter has no row
+for the series, or turns it off). If the token shef_load_ingest of --apps-defaults is ON, an IHFS also posts a series without
+a row in ingestfilter, and Filtered does not list it. Each line has the number of values, the first and the last one, and the
+SQL that admits the series (:'NAME' is a variable of psql, for a column that the database requires). FILES are SHEF products,
+such as the folder done/ of a spool. Filtered changes nothing.`,
 		Example: `  barograph shef filtered postgres://awips@dx1:5432/hd_ob8krf /data/shef/done
   barograph shef filtered --json @url RR1LCH.txt`,
 		Args: cobra.MinimumNArgs(1),

@@ -399,7 +399,7 @@ func (p *riverFlags) serve(c *cobra.Command, s *river.Spool, listen string, args
 	to, err := p.openWaiting(ctx, policyNamed, len(args) > 0, metrics, hangup, log)
 	if cause := context.Cause(c.Context()); cause != nil && (errors.Is(err, cause) || errors.Is(err, context.Canceled)) {
 		notify("STOPPING=1")
-		return nil // a signal ends a service that waits as it ends one that posts
+		return nil // a signal ends the service without an error, also while it waits for the database
 	}
 	if err != nil {
 		return err

@@ -224,8 +224,8 @@ func (e *env) printContents(all []subsetContents, picture string) error {
 		if drawing.Format, err = plot.FormatOf(picture); err != nil {
 			return err
 		}
-		file, err := drawing.Draw()
-		if err := e.writePlot(picture, file, err); err != nil {
+		content, err := drawing.Draw()
+		if err := e.writePlot(picture, content, err); err != nil {
 			return err
 		}
 	}

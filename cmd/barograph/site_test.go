@@ -46,14 +46,14 @@ func sharedServer(t *testing.T, scheme string) string {
 	return servers.Lab(t, *d, lab.Options{Memory: storyMemory}).URL()
 }
 
-// placed counts the places on shared servers.
-var placed atomic.Int64
+// places counts the places on shared servers, which gives each an own name.
+var places atomic.Int64
 
 // sharedPlace returns the URL of an empty place on a shared server: a database, a namespace, or a
 // prefix of database names.
 func sharedPlace(t *testing.T, scheme string) string {
 	t.Helper()
-	at, name := sharedServer(t, scheme), fmt.Sprintf("t%d_", placed.Add(1))
+	at, name := sharedServer(t, scheme), fmt.Sprintf("t%d_", places.Add(1))
 	if scheme == "postgres" {
 		return database(t, at, name, "")
 	}

@@ -72,7 +72,7 @@ recorded: 848, 16,960, 28,718, 28,718, 2,168, 28,718 and 28,718.`,
 	c.Flags().StringSliceVar(&v.Models, "models", nil, "gfs, ecm (default: both)")
 	c.Flags().StringSliceVar(&v.StatTypes, "stattypes", nil, "anom, pres, sfc, grid2obs (default: all)")
 	c.Flags().StringVar(&v.Preset, "preset", "", "seed: the data of the seven cases; quickstart: the same and some days of a "+
-		"second model; uses only --seed and --out of the other flags")
+		"second model; of the other flags, a preset uses only --seed and --out")
 	complete(c, "preset", func() []string { return []string{"seed", "quickstart"} })
 	complete(c, "stattypes", func() []string { return []string{synth.Anom, synth.Pres, synth.Sfc, synth.Grid2obs} })
 	return c
@@ -152,8 +152,8 @@ func (e *env) writeSynthetic(ctx context.Context, out string, files []synth.File
 	})
 }
 
-// warnOfOthers reports files in the folders of synthetic files that have another origin: a reader of the folder reads
-// them too.
+// warnOfOthers warns of files in the folders of the synthetic files that this command did not write: a load of such a
+// folder reads them, too.
 func (e *env) warnOfOthers(out string, files []synth.FileSpec) {
 	written, folders := map[string]bool{}, map[string]bool{}
 	for _, f := range files {
@@ -163,7 +163,7 @@ func (e *env) warnOfOthers(out string, files []synth.FileSpec) {
 	}
 	others := 0
 	for folder := range folders {
-		_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error { // what it cannot read has no warning
+		_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error { // it ignores what it cannot read
 			if err == nil && !d.IsDir() && !written[path] {
 				others++
 			}
@@ -230,7 +230,7 @@ func newSynthSHEF(e *env) *cobra.Command {
 
 The same seed makes the same bytes. Product sizes are lognormal: most are small, a few have thousands of values. By default
 there are as many products and values as in the backlog of NOAA's 2006 report: 55,338 products with 13.3 million values.
---live-days makes as many as on days of that report's live feed.`,
+--live-days 2 makes two days of the live feed of that report instead.`,
 		Example: `  barograph synth shef --messages 1000 --out feed
   barograph synth shef --live-days 2 --out feed
   barograph shef decode --products --now 2006-03-10 feed`,

@@ -205,8 +205,8 @@ func (e *env) printVerdicts(all []verdict) error {
 	}
 	cure := "restore a backup, load the files into a new archive, or copy the readable records (--salvage); if records were " +
 		"deleted on purpose: barograph verify " + url + subset + " --prune; if METdbLoad has also loaded records: barograph adopt"
-	unlikeLoad := func(v verdict) bool { return len(v.Problems) > 0 || v.DifferenceCount == 0 }
-	if !slices.ContainsFunc(damaged, unlikeLoad) { // the archive has what the loads stored, but the files differ
+	differsFromLoads := func(v verdict) bool { return len(v.Problems) > 0 || v.DifferenceCount == 0 }
+	if !slices.ContainsFunc(damaged, differsFromLoads) { // the archive has what the loads stored, but the files differ
 		cure = "if METdbLoad loaded these records and adopt repaired them, load the files again: barograph load FILE --on-conflict " +
 			"last --engine " + url + " --design " + damaged[0].Design + " --subset " + damaged[0].Subset +
 			"; if not, load the files into a new archive"

@@ -34,7 +34,7 @@ type victim struct {
 	data, long  string // the folder that the archive has loaded, and a file that it has not
 }
 
-// intact reports an archive that is not what the files say.
+// intact fails the test if verify finds that the archive differs from the files (default: v.data).
 func (v *victim) intact(t *testing.T, files ...string) {
 	t.Helper()
 	args := append([]string{"verify", v.url, "--subset", "archive"}, files...)
@@ -46,7 +46,8 @@ func (v *victim) intact(t *testing.T, files ...string) {
 	}
 }
 
-// refused reports an outcome that is not one of these statuses with a line that names a word and a cure.
+// refused fails the test unless a command ended with one of these statuses, and its output has the word, a cure and no
+// trace of a crash.
 func refused(t *testing.T, o ending, word string, statuses ...int) {
 	t.Helper()
 	if !slices.Contains(statuses, o.status) || !strings.Contains(o.text, word) || !strings.Contains(o.text, "; ") ||
@@ -248,7 +249,8 @@ func (v *victim) largest(t *testing.T) (name string) {
 	return name
 }
 
-// found reports a damage that no command notices. Every reader ends, and names what it refuses.
+// found fails the test if verify does not find the damage of the archive, if ask returns other rows than intact, or if
+// a command that reads the archive crashes.
 func (v *victim) found(t *testing.T, intact string) {
 	t.Helper()
 	o := runCommand(t, "verify", v.url)
@@ -266,7 +268,7 @@ func (v *victim) found(t *testing.T, intact string) {
 	}
 }
 
-// question asks for all records of a kind.
+// question is the command that asks the archive for rows.
 func (v *victim) question() []string { return readers(v.url, "")[2] }
 
 // load loads the long file in a process of its own.
@@ -275,7 +277,7 @@ func (v *victim) load(t *testing.T, shell string, more ...string) ending {
 	return startShell(t, shell, append([]string{"load", v.long, "--engine", v.url}, more...)...).wait(t)
 }
 
-// rows are those of a question on the archive.
+// rows is the output of question.
 func (v *victim) rows(t *testing.T) string {
 	t.Helper()
 	return must(t, v.question()...)
@@ -301,7 +303,7 @@ func check(t *testing.T, errs ...error) {
 	}
 }
 
-// signalled sends a signal to a load. The load does not end as if it were complete, unless it is: it may finish
+// signalled sends a signal to a load. The load must not exit with status 0, unless it is complete: it may finish
 // before the signal arrives, and the child of a nohup ignores SIGHUP. The next load continues it.
 func (v *victim) signalled(t *testing.T, sig syscall.Signal) {
 	t.Helper()
@@ -314,7 +316,7 @@ func (v *victim) signalled(t *testing.T, sig syscall.Signal) {
 	v.continued(t, v.path)
 }
 
-// continued continues the load of everything into an archive, unless a command refuses it by name.
+// continued loads all files into an archive whose load was interrupted. The archive must then be intact.
 func (v *victim) continued(t *testing.T, path string) {
 	t.Helper()
 	url := v.engine + ":" + path
@@ -356,7 +358,7 @@ func (v *victim) restore(t *testing.T) {
 	})
 }
 
-// private reports files that others may read.
+// private fails the test if another user may read a file.
 func private(t *testing.T, dir string) {
 	t.Helper()
 	check(t, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {

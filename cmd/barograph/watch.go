@@ -29,7 +29,7 @@ const listInterval = 10 * time.Second
 type watcher struct {
 	dir         string
 	settling    river.Settling
-	loaded      map[string]fs.FileInfo // of the files that a load has read, even if it refused them, as of that load
+	loaded      map[string]fs.FileInfo // state of each file when a load read it, even if the load refused lines of it
 	notifier    *fsnotify.Watcher
 	load        func(files []string) (lacking []string, err error)
 	reportError func(error)
@@ -101,9 +101,9 @@ func (w *watcher) files() (map[string]fs.FileInfo, error) {
 	return found, err
 }
 
-// unchanged reports whether a file is the same as at the earlier time of a; a is nil for a new file.
-func unchanged(a, b fs.FileInfo) bool {
-	return a != nil && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+// unchanged reports whether a file has the size and modification time that it had before; before is nil for a new file.
+func unchanged(before, now fs.FileInfo) bool {
+	return before != nil && before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
 }
 
 // loadReady loads files. It loads a file with refused or quarantined lines again only when the file

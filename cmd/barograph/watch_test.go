@@ -22,20 +22,20 @@ import (
 	"github.com/barograph/barograph/river"
 )
 
-// heard is the output of a running command.
-type heard struct {
+// commandOutput is the output of a running command.
+type commandOutput struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (h *heard) Write(p []byte) (int, error) {
+func (h *commandOutput) Write(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.text.Write(p)
 }
 
 // wait waits until the output contains a text the given number of times.
-func (h *heard) wait(t *testing.T, text string, times int) {
+func (h *commandOutput) wait(t *testing.T, text string, times int) {
 	t.Helper()
 	for range 1000 {
 		h.mu.Lock()
@@ -69,9 +69,9 @@ func TestWatch(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	watch := func(do func(message *heard)) (out string, message string) {
+	watch := func(do func(message *commandOutput)) (out string, message string) {
 		ctx, stop := context.WithCancel(t.Context())
-		var stdout, stderr heard
+		var stdout, stderr commandOutput
 		ended := make(chan int)
 		go func() {
 			ended <- execute(ctx, &env{args: []string{"load", "--watch", dir, "--engine", url, "--settle", "100ms", "--retain", "400d"}, stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, engines: all.Registry()})
@@ -83,7 +83,7 @@ func TestWatch(t *testing.T) {
 		}
 		return stdout.text.String(), stderr.text.String()
 	}
-	out, _ := watch(func(message *heard) {
+	out, _ := watch(func(message *commandOutput) {
 		message.wait(t, "watching", 1)
 		put("one.vsdb", files[0], "")
 		put("two.tmp", files[1], "")
@@ -97,7 +97,7 @@ func TestWatch(t *testing.T) {
 	if !strings.Contains(out, "2 loads, 2 files loaded, 0 skipped, 0 failed") {
 		t.Error(out)
 	}
-	out, _ = watch(func(message *heard) { message.wait(t, "0 files loaded, 2 skipped", 1) })
+	out, _ = watch(func(message *commandOutput) { message.wait(t, "0 files loaded, 2 skipped", 1) })
 	if !strings.Contains(out, "1 load, 0 files loaded, 2 skipped") {
 		t.Error(out)
 	}

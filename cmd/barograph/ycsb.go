@@ -130,7 +130,7 @@ func (f *ycsbFlags) folderFlags(c *cobra.Command) {
 		"no-delay (lab up --isolate); slow:5ms, fast (delayed replies); disk-full, disk-free, power-off, power-on "+
 		"(lab up --frail-disks)")
 	c.Flags().StringVar(&f.faultCommand, "fault-command", "", "command that causes the faults on your own server; Barograph calls it as COMMAND ACTION NODE [AMOUNT]")
-	c.Flags().IntVar(&f.historyClients, "history", 8, "number of extra clients whose calls are checked for lost and stale data (with --fault)")
+	c.Flags().IntVar(&f.historyClients, "history", 8, "number of extra clients whose calls are checked for lost and stale data; without --fault only if given")
 	c.Flags().StringVar(&f.metrics, "metrics", "", "address for Prometheus metrics during the run: :9100 (this machine only) or HOST:9100")
 	c.Flags().StringVar(&f.out, "out", "", "run folder to create")
 	seldom(c, "fault", "fault-command", "history", "metrics")
@@ -217,7 +217,8 @@ func (f *ycsbFlags) properties(c *cobra.Command, further ...ycsb.Properties) (yc
 	return all, nil
 }
 
-// checkFaultFlags refuses --fault-command without --fault. Without both --fault and --history a run has no extra clients.
+// checkFaultFlags refuses --fault-command without --fault. If neither --fault nor --history is given, it also sets the
+// number of extra clients to 0.
 func (f *ycsbFlags) checkFaultFlags(c *cobra.Command) error {
 	if f.faults == "" && !c.Flags().Changed("history") {
 		f.historyClients = 0
@@ -249,8 +250,8 @@ func (f *ycsbFlags) mixName() string {
 	return path.Base(f.files[len(f.files)-1])
 }
 
-// warnOfProperties names properties that have no effect, and proportions that are divided by their sum. of is "", or
-// names the workload among several.
+// warnOfProperties names properties that have no effect, and proportions that are divided by their sum. of is
+// " of NAME" if there are several workloads, else "".
 func (e *env) warnOfProperties(c *ycsb.Config, of string) {
 	for _, name := range c.Ignored {
 		fmt.Fprintf(e.stderr, "barograph: property %s%s has no effect; see `barograph ycsb properties`\n", name, of)
@@ -378,14 +379,14 @@ func (e *env) runInto(ctx context.Context, f *ycsbFlags, c *ycsb.Config, t *ycsb
 	return err
 }
 
-// statusLine writes progress as YCSB does, without the times of each operation.
+// statusLine writes progress as YCSB does, without the times of each operation. It counts operations that succeeded.
 func (e *env) statusLine(c *ycsb.Config) func(p pace.Progress) {
-	before := int64(0)
+	succeeded := int64(0)
 	return func(p pace.Progress) {
-		rate := float64(p.Finished-p.Failed-before) / float64(c.StatusInterval)
-		before = p.Finished - p.Failed
+		rate := float64(p.Finished-p.Failed-succeeded) / float64(c.StatusInterval)
+		succeeded = p.Finished - p.Failed
 		fmt.Fprintf(e.stderr, "%s%s %d sec: %d operations; %.1f current ops/sec; %d failed\n",
-			c.Label, time.Now().Format("2006-01-02 15:04:05.000"), int64(p.Elapsed.Seconds()), before, rate, p.Failed)
+			c.Label, time.Now().Format("2006-01-02 15:04:05.000"), int64(p.Elapsed.Seconds()), succeeded, rate, p.Failed)
 	}
 }
 
@@ -417,7 +418,7 @@ func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, s run.Sample) (err error) 
 	if s.Verdict == run.Equal && r.Err() == nil {
 		fmt.Fprintf(e.stderr, "barograph: %s\n", report.Checked(r.Answers()))
 	}
-	if r.Server != nil && s.Verdict == run.Equal && r.Skipped == 0 { // a resumed load mostly finds records
+	if r.Server != nil && s.Verdict == run.Equal && r.Skipped == 0 { // a resumed load that finds records inserts few
 		fmt.Fprintf(e.stderr, "barograph: %s\n", report.Bottleneck(s))
 	}
 	switch {

@@ -82,7 +82,7 @@ func TestYCSBOutlivesItsServer(t *testing.T) {
 			common := []string{"--engine", l.URL(), "-p", "recordcount=200", "--verify", "--threads", "4"}
 			must(t, append([]string{"ycsb", "load", "-p", "batchsize=20"}, common...)...)
 			restarted := make(chan error, 1)
-			errs := &onceSaid{text: " sec: ", then: func() { // the run has started
+			errs := &callOnText{text: " sec: ", then: func() { // the run has started
 				err := l.Kill(0)
 				time.Sleep(100 * time.Millisecond) // the clients notice that it is down
 				restarted <- errors.Join(err, l.Restart(t.Context(), 0))
@@ -108,14 +108,14 @@ func TestYCSBOutlivesItsServer(t *testing.T) {
 	}
 }
 
-// onceSaid calls then once, when text is written.
-type onceSaid struct {
+// callOnText is the output of a command. It calls then when the command first writes text.
+type callOnText struct {
 	bytes.Buffer
 	text string
 	then func() // nil = it was called
 }
 
-func (s *onceSaid) Write(p []byte) (int, error) {
+func (s *callOnText) Write(p []byte) (int, error) {
 	if s.then != nil && bytes.Contains(p, []byte(s.text)) {
 		go s.then()
 		s.then = nil
@@ -292,7 +292,7 @@ func TestYCSBRunCreatesNoStore(t *testing.T) {
 	}
 }
 
-// A resumed load looks for the records that are there, so its intervals without inserts are no silence of the server.
+// A resumed load mostly reads records that exist. The report must not take its time without inserts for a bottleneck.
 func TestYCSBResumedLoadHasNoBottleneck(t *testing.T) {
 	url := sharedPlace(t, "postgres")
 	for records, resumed := range map[string]bool{"500": false, "501": true} {

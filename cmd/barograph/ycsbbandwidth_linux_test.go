@@ -21,7 +21,7 @@ func TestYCSBBandwidth(t *testing.T) {
 	}
 	labs, url := faultyLab(t, "postgres", lab.Options{Isolate: &lab.Isolate{}})
 	must(t, "ycsb", "load", "--engine", url, "-P", "workloadc", "-p", "recordcount=200")
-	code, output, s := suffered(t, labs, url, "bandwidth:200kbit@1s,full-bandwidth@3s", "5", "--history", "0", "-P", "workloadc")
+	code, output, s := runWithFaults(t, labs, url, "bandwidth:200kbit@1s,full-bandwidth@3s", "5", "--history", "0", "-P", "workloadc")
 	if code != 0 && code != fault.Incomplete || s.Verdict != run.Equal || len(s.Fault.Moments) != 2 || s.Fault.Moments[0].Command != "bandwidth node1 200kbit" {
 		t.Fatalf("status %d, %s, %+v\n%s", code, s.Verdict, s.Fault, output)
 	}

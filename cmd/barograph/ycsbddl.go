@@ -96,8 +96,8 @@ func (f *ycsbFlags) form(e *env) (ycsb.Form, error) {
 }
 
 // forms lists the tables of one engine of a sweep: one for each layout of --layout, and one for each script. If there
-// are several, each layout has its own table name. Each script has its own schema, because it also names indexes and
-// partitions.
+// are several, each layout has its own table name. Each script has its own schema, because scripts also name indexes
+// and partitions.
 func (s *sweep) forms(d *engine.Driver, table string) (all []ycsb.Form) {
 	if d.Place == engine.Memory {
 		return []ycsb.Form{{}}

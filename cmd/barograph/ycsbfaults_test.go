@@ -27,9 +27,9 @@ func faultyLab(t *testing.T, scheme string, o lab.Options) (labs, url string) {
 	return labs, enginetest.Lab(t, *d, o).URL()
 }
 
-// suffered runs a workload on a loaded table during faults, and returns the exit status, the output
+// runWithFaults runs a workload on a loaded table, with faults of its server. It returns the exit status, the output
 // and the sample.
-func suffered(t *testing.T, labs, url, faults, seconds string, further ...string) (code int, output string, s run.Sample) {
+func runWithFaults(t *testing.T, labs, url, faults, seconds string, further ...string) (code int, output string, s run.Sample) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "run")
 	args := append([]string{
@@ -75,7 +75,7 @@ func TestYCSBFaults(t *testing.T) {
 		} else {
 			t.Logf("NOT TESTED: a full disk, and a power failure: %v", frail)
 		}
-		code, output, s := suffered(t, labs, url, faults, seconds)
+		code, output, s := runWithFaults(t, labs, url, faults, seconds)
 		if code != 0 && code != fault.Incomplete || s.Verdict != run.Equal || broken(s) != nil || len(s.Fault.Moments) != strings.Count(faults, "@") {
 			t.Fatalf("status %d, %s, broken %v, %+v\n%s", code, s.Verdict, broken(s), s.Fault, output)
 		}
@@ -91,11 +91,11 @@ func TestYCSBFaults(t *testing.T) {
 		}
 		labs, url := faultyLab(t, "valkey", lab.Options{Profile: "tuned", Frail: true, Settings: map[string]string{"appendfsync": "no"}})
 		must(t, "ycsb", "load", "--engine", url, "-P", "workloada", "-p", "recordcount=200")
-		code, output, s := suffered(t, labs, url, "kill@1s,restart@1500ms", "3")
+		code, output, s := runWithFaults(t, labs, url, "kill@1s,restart@1500ms", "3")
 		if code != 0 && code != fault.Incomplete || s.Verdict != run.Equal || broken(s) != nil {
 			t.Errorf("kill -9: status %d, %s, broken %v\n%s", code, s.Verdict, broken(s), output)
 		}
-		code, output, s = suffered(t, labs, url, "power-off@2s,power-on@2500ms", "4")
+		code, output, s = runWithFaults(t, labs, url, "power-off@2s,power-on@2500ms", "4")
 		if code == 0 || !slices.Contains(broken(s), string(engine.NoLostWrites)) {
 			t.Errorf("power off: status %d, broken %v\n%s", code, broken(s), output)
 		}
@@ -103,8 +103,9 @@ func TestYCSBFaults(t *testing.T) {
 	})
 }
 
-// asked returns functions that query a server with its own client.
-func asked(sql string) map[string]func(t *testing.T, url string) string {
+// queryWith returns for each SQL engine a function that sends a query to a server with its own client. sql has two
+// verbs: the type of an integer, and the prefix of the table.
+func queryWith(sql string) map[string]func(t *testing.T, url string) string {
 	return map[string]func(t *testing.T, url string) string{
 		"postgres": func(t *testing.T, url string) string {
 			t.Helper()
@@ -126,13 +127,13 @@ func asked(sql string) map[string]func(t *testing.T, url string) string {
 // the sum is wrong, and the run has no times.
 func TestYCSBTransfers(t *testing.T) {
 	t.Parallel() // it mostly waits
-	for scheme, sum := range asked("SELECT sum(cast(field0 as %s)) FROM %susertable") {
+	for scheme, sum := range queryWith("SELECT sum(cast(field0 as %s)) FROM %susertable") {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
 			labs, url := faultyLab(t, scheme, lab.Options{})
 			few := []string{"-P", "transfers", "-p", "recordcount=20"}
 			must(t, slices.Concat([]string{"ycsb", "load", "--engine", url}, few)...)
-			code, output, s := suffered(t, labs, url, "kill@1s,restart@2s", "6", slices.Concat([]string{"--history", "0", "--target", "400", "-p", "operationcount=0"}, few)...)
+			code, output, s := runWithFaults(t, labs, url, "kill@1s,restart@2s", "6", slices.Concat([]string{"--history", "0", "--target", "400", "-p", "operationcount=0"}, few)...)
 			x := s.Transfers
 			if code != fault.Incomplete || s.Verdict != run.Equal || !strings.Contains(output, "without service") || x == nil || x.Problem() != "" || x.Aborted == 0 || x.Moved == 0 {
 				t.Fatalf("status %d, %s, %+v\n%s", code, s.Verdict, x, output)
@@ -154,12 +155,12 @@ func TestYCSBTransfers(t *testing.T) {
 // ones.
 func TestYCSBFailover(t *testing.T) {
 	t.Parallel() // it mostly waits
-	for scheme, count := range asked("SELECT cast(count(*) as %s) FROM %susertable") {
+	for scheme, count := range queryWith("SELECT cast(count(*) as %s) FROM %susertable") {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
 			labs, url := faultyLab(t, scheme, lab.Options{})
 			must(t, "ycsb", "load", "--engine", url, "-P", "workloada", "-p", "recordcount=200")
-			code, output, s := suffered(t, labs, url, "kill@1s,restart@2s", "6", "--history", "0", "-p", "readproportion=0.5", "-p", "updateproportion=0", "-p", "insertproportion=0.5")
+			code, output, s := runWithFaults(t, labs, url, "kill@1s,restart@2s", "6", "--history", "0", "-p", "readproportion=0.5", "-p", "updateproportion=0", "-p", "insertproportion=0.5")
 			if code != fault.Incomplete || s.Verdict != run.Equal || !strings.Contains(output, "without service") {
 				t.Fatalf("status %d, %s\n%s", code, s.Verdict, output)
 			}

@@ -17,8 +17,8 @@ func newMerge(e *env) *cobra.Command {
 		Short: "Merge run folders that several client machines wrote at the same time",
 		Long: `Merge joins the folders of ycsb runs. For the same workload, engine, layout, target and number of threads it adds the
 histograms count by count, so percentiles are those of all operations. It sums operations, aligns the series by the clocks
-of the machines, and divides the successful operations by the time from the first start to the last end. A result that one client
-found wrong is wrong. If the folder of a client is missing, the result has a warning.
+of the machines. The throughput is that of the successful operations from the first start to the last end. A result that one
+client found wrong is wrong. If the folder of a client is missing, the result has a warning.
 
 Give each client its share of the work by --shard i/n of ycsb load and run.`,
 		Example: `  client-1$ barograph ycsb run --engine URL -P workloada --shard 1/2 --threads 32 --out a

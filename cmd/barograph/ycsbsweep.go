@@ -32,10 +32,11 @@ func newYCSBSweep(e *env) *cobra.Command {
 wrong results has no numbers. Latency is that of all operations, from when they were due. The engine dry runs
 for up to two seconds a point and shows the client overhead.
 
---find-saturation doubles the number of threads until the 95th percentile of latency exceeds --max-latency, or until twice the
+--find-saturation doubles the number of threads until the 95th percentile of latency exceeds --max-latency, or twice the
 threads bring less than 10 % more throughput; then it searches between the last two numbers.
---ramp raises the rate by half until less than 95 % of the due operations are done, or the 99th percentile exceeds it;
-then it halves the gap to within 10 %. Each rate runs for maxexecutiontime, by default 10 s, with the largest of --threads.
+--ramp raises the rate by half until less than 95 % of the due operations are done, or the 99th percentile exceeds
+--max-latency; then it bisects the last two rates to within 10 %. Each rate runs for maxexecutiontime (default 10 s), with
+the largest of --threads.
 
 With --out the result is a run folder, whose report.html also fits the universal scalability law; --reps gives the
 parameters intervals.`,
@@ -188,12 +189,12 @@ func (s *sweep) run(ctx context.Context) (err error) {
 
 // open opens the engines, and loads them with --load, with --replace, or if they are in memory.
 func (s *sweep) open(ctx context.Context, c *ycsb.Config) error {
-	memory := func(url string) bool {
+	inMemory := func(url string) bool {
 		d, _, err := s.engines.Parse(url)
 		return err == nil && d.Place == engine.Memory
 	}
 	urls := s.urls
-	if s.clientOverhead && !c.Transfers() && !slices.ContainsFunc(urls, memory) {
+	if s.clientOverhead && !c.Transfers() && !slices.ContainsFunc(urls, inMemory) {
 		urls = append(slices.Clone(urls), "dry")
 	}
 	all := lists.Map(s.Mixes, func(m ycsb.Mix) *ycsb.Config { return m.Config })
