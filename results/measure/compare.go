@@ -90,7 +90,7 @@ func (c Comparison) String() string {
 //
 // The test is that of go-moremath, which benchstat uses. Each sample has a U. The library doubles the tail at the
 // smaller U, but always in the distribution of the first sample's U. The two U have different distributions if there
-// are ties and the samples differ in size. Therefore MannWhitney exchanges the samples if the first one has the larger U.
+// are ties and the samples differ in size. Therefore MannWhitney exchanges the samples if the first has the larger U.
 func MannWhitney(a, b []float64) float64 {
 	a, b = sortedFinite(a), sortedFinite(b)
 	if len(a) == 0 || len(b) == 0 {

@@ -171,8 +171,8 @@ func (m *ProcessMeter) Stop(ctx context.Context) ProcessLoad {
 	return out
 }
 
-// countedByAncestor reports whether the use of an ancestor that still runs includes that of a process that has ended. It
-// assumes that each process between the two waited for its children. On systems other than Linux it is always false.
+// countedByAncestor reports whether the use of an ancestor that still runs includes that of a process that has ended.
+// It assumes that each process between the two waited for its children. It is always false on systems other than Linux.
 func (m *ProcessMeter) countedByAncestor(u *processUse) bool {
 	p := u
 	for range m.seen { // reused pids may form a cycle

@@ -78,8 +78,8 @@ func (u *USL) bootstrap(clients []float64, samples [][]float64, seed uint64) {
 }
 
 // fitUSL returns lambda, sigma and kappa. The fit is linear, because n/X = c₀ + c₁·(n-1) + c₂·n·(n-1) with the
-// coefficients 1/lambda, sigma/lambda and kappa/lambda. No parameter may be negative. Therefore fitUSL also fits the law
-// without c₂, without c₁ and without both, and returns the best of the fits without a negative parameter.
+// coefficients 1/lambda, sigma/lambda and kappa/lambda. No parameter may be negative. Therefore fitUSL also fits the
+// law without c₂, without c₁ and without both, and returns the best of the fits without a negative parameter.
 func fitUSL(clients, throughput []float64) (best [3]float64) {
 	least := math.Inf(1)
 	for _, free := range [][]int{{0, 1, 2}, {0, 1}, {0, 2}, {0}} {
