@@ -119,7 +119,7 @@ type Finding struct {
 	Base         CellResult       `json:"base"`
 	New          CellResult       `json:"new"`
 	Verdict      Verdict          `json:"verdict"`
-	Ratio        measure.Estimate `json:"ratio"` // New divided by Base, without slowdowns of rounds; null if one is missing
+	Ratio        measure.Estimate `json:"ratio"` // New divided by Base, without slowdowns of rounds; null if one is absent
 	// the same without the common change of all cells, with its 95 % interval
 	OwnRatio measure.Estimate `json:"own"`
 	P        float64          `json:"p_holm"` // of an own difference beyond the margin; 1 without a test
