@@ -18,14 +18,16 @@ import (
 // Criterion is a quantity by which choices are compared.
 type Criterion string
 
-// The criteria. Less is better in each.
+// The criteria. Less is better in each. FullLoad is the load of the smallest size. IncrementalLoad adds the same data
+// once more to the largest archive of the study. Growth compares DataFactor times as many copies of the data in the
+// engine with the present number. NodeFailure is the median over the node failures.
 const (
 	QueryTime       Criterion = "questions"   // time of an average query of the mix, s
 	FullLoad        Criterion = "full load"   // time to load all the data, s
-	IncrementalLoad Criterion = "next load"   // time to load the data of FullLoad, the smallest size, once more into the largest archive of the study, s
+	IncrementalLoad Criterion = "next load"   // time to load the data of FullLoad once more, s
 	Disk            Criterion = "disk"        // bytes
-	Growth          Criterion = "growth"      // factor by which the query time grows with DataFactor times the subsets of the same data in the engine
-	NodeFailure     Criterion = "killed node" // longest time without a successful operation after a node failure, median of the failures, s
+	Growth          Criterion = "growth"      // factor by which the query time grows with more data
+	NodeFailure     Criterion = "killed node" // longest time without a successful operation, s
 )
 
 // Criteria returns all criteria.
@@ -255,8 +257,8 @@ func total(by map[Criterion]float64) (sum float64) {
 	return max(sum, math.SmallestNonzeroFloat64) // callers divide by it
 }
 
-// order sorts the best choice first. It finds the choices that are tied with it, and the changes of
-// weights that would change the recommendation.
+// order sorts the best choice first. It finds the choices that are tied with it, the best choice for more data, and the
+// changes of weights that would change the recommendation.
 func (a *Advice) order() {
 	slices.SortStableFunc(a.Choices, func(x, y Choice) int {
 		return cmp.Or(cmp.Compare(min(len(x.Excluded), 1), min(len(y.Excluded), 1)), cmp.Compare(x.Score.Value, y.Score.Value))

@@ -18,18 +18,18 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// again recomputes advice from samples.csv and the loads of run.json, without functions of the
+// recomputation computes advice anew from samples.csv and the loads of run.json, without functions of the
 // program.
-type again struct {
+type recomputation struct {
 	times    map[string][]float64 // seconds, by engine/design/flavour/case
-	ways     map[string][]string  // flavours of engine/design
+	flavours map[string][]string  // flavours of engine/design
 	cases    []string
 	archives map[string]struct{ load, bytes float64 }
 }
 
-func recompute(t *testing.T, dir string) again {
+func recompute(t *testing.T, dir string) recomputation {
 	t.Helper()
-	a := again{map[string][]float64{}, map[string][]string{}, nil, map[string]struct{ load, bytes float64 }{}}
+	a := recomputation{map[string][]float64{}, map[string][]string{}, nil, map[string]struct{ load, bytes float64 }{}}
 	file, err := os.Open(filepath.Join(dir, "samples.csv"))
 	if err != nil {
 		t.Fatal(err)
@@ -42,8 +42,8 @@ func recompute(t *testing.T, dir string) again {
 	at := func(line []string, name string) string { return line[slices.Index(lines[0], name)] }
 	for _, l := range lines[1:] {
 		archive := at(l, "engine") + "/" + at(l, "design")
-		if !slices.Contains(a.ways[archive], at(l, "flavour")) {
-			a.ways[archive] = append(a.ways[archive], at(l, "flavour"))
+		if !slices.Contains(a.flavours[archive], at(l, "flavour")) {
+			a.flavours[archive] = append(a.flavours[archive], at(l, "flavour"))
 		}
 		if !slices.Contains(a.cases, at(l, "case")) {
 			a.cases = append(a.cases, at(l, "case"))
@@ -78,7 +78,7 @@ func middle(xs []float64) float64 {
 }
 
 // question returns the mean of the cases' medians, and the median of each repetition's mean.
-func (a again) question(archive, flavour string) (mid, whole float64) {
+func (a recomputation) question(archive, flavour string) (mid, ofReps float64) {
 	var rounds []float64
 	for _, c := range a.cases {
 		xs := a.times[archive+"/"+flavour+"/"+c]
@@ -130,18 +130,18 @@ func TestVerdicts(t *testing.T) {
 
 func check(t *testing.T, a *Advice, sizes []float64, dirs []string) {
 	t.Helper()
-	var all []again
+	var all []recomputation
 	for _, dir := range dirs {
 		all = append(all, recompute(t, dir))
 	}
 	base, last := all[0], all[len(all)-1]
 	figures, flavours := map[string]map[Criterion]float64{}, map[string]string{}
-	for archive, ways := range base.ways {
+	for archive, names := range base.flavours {
 		if archive == "dry/memory" {
 			continue
 		}
 		f := map[Criterion]float64{QueryTime: math.Inf(1), FullLoad: base.archives[archive].load, Disk: base.archives[archive].bytes}
-		for _, flavour := range ways {
+		for _, flavour := range names {
 			if mid, _ := base.question(archive, flavour); mid < f[QueryTime] {
 				f[QueryTime], flavours[archive] = mid, flavour
 			}
@@ -150,8 +150,8 @@ func check(t *testing.T, a *Advice, sizes []float64, dirs []string) {
 			f[IncrementalLoad] = last.archives[archive].load * sizes[0] / (sizes[n-1] - sizes[n-2])
 			var x, y, xx, xy float64 // least squares of logarithms
 			for i := range all {
-				_, whole := all[i].question(archive, flavours[archive])
-				lx, ly := math.Log(sizes[i]), math.Log(whole)
+				_, ofReps := all[i].question(archive, flavours[archive])
+				lx, ly := math.Log(sizes[i]), math.Log(ofReps)
 				x, y, xx, xy = x+lx, y+ly, xx+lx*lx, xy+lx*ly
 			}
 			f[Growth] = math.Pow(4, (float64(n)*xy-x*y)/(float64(n)*xx-x*x))
@@ -201,8 +201,10 @@ func check(t *testing.T, a *Advice, sizes []float64, dirs []string) {
 	}
 }
 
-// made returns a study of archives with two cases: seconds of a question and of a load, and bytes.
-// The repetitions have noise.
+// made returns a study with two cases. archives maps the name of an engine to three numbers: the seconds of the case
+// “often” (the case “seldom” takes ten times as long), the seconds of a load, and the bytes on disk. The repetitions
+// have noise. With growth 0 the study has one size. Otherwise it has four, and the times of the engine “grows” follow
+// the power law with the exponent growth. Only the engine “server” is not embedded.
 func made(t *testing.T, growth float64, archives map[string][3]float64) *Study {
 	t.Helper()
 	s := &Study{}

@@ -16,7 +16,7 @@ import (
 type Study struct {
 	Sizes        []Size       // one run for each amount of the same data, fewest copies first; one element if growth was not studied
 	NodeFailures []run.Sample // samples of node failures, from runs of barograph faults
-	FaultFolders []string     // by node failure: the folder of its run
+	FaultFolders []string     // the i-th is the folder of the run of NodeFailures[i]
 }
 
 // Size is a run with a number of copies of the data.
@@ -117,8 +117,9 @@ func (z *Size) flavours(a run.Archive) []string {
 }
 
 // mixTime returns the time of an average query of the user's mix, in seconds. e is the weighted mean of the cases'
-// medians. reps has, for each repetition, the weighted mean of the cases' times. If there is no such time, reason says
-// why: a case cannot be expressed, has an incorrect result, was not timed, or was not compared value by value.
+// medians. reps has the weighted mean of the cases for each repetition that all of them have. If there is no such time,
+// reason says why: a case cannot be expressed, has an incorrect result, was not timed, or was not compared value by
+// value.
 func (z *Size) mixTime(engine, design, flavour string) (e measure.Estimate, reps []float64, reason string) {
 	weights, below, above := 0.0, 0.0, 0.0
 	for _, c := range z.measuredCases() {

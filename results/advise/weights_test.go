@@ -45,9 +45,9 @@ func TestWeightsThatCount(t *testing.T) {
 		return run.Sample{Cell: run.NewCell("faults", "one", "during", "load", "design", design), Kill: kill, Problem: "lost"}
 	}
 	for _, c := range []struct {
-		sample run.Sample
-		weight float64
-		struck bool
+		sample   run.Sample
+		weight   float64
+		excluded bool
 	}{
 		{lost("wide", &run.Kill{}), 1, true},
 		{lost("wide", &run.Kill{}), 0, false},
@@ -56,8 +56,8 @@ func TestWeightsThatCount(t *testing.T) {
 	} {
 		s.NodeFailures = []run.Sample{c.sample}
 		for _, x := range s.Advise(Weights{"ask": 1, "recover": c.weight}).Choices {
-			if struck := x.Excluded != ""; struck != (c.struck && x.Engine == "one") {
-				t.Errorf("%+v with weight %v: %s is struck: %q", c.sample, c.weight, x.Engine, x.Excluded)
+			if excluded := x.Excluded != ""; excluded != (c.excluded && x.Engine == "one") {
+				t.Errorf("%+v with weight %v: %s is excluded: %q", c.sample, c.weight, x.Engine, x.Excluded)
 			}
 		}
 	}

@@ -19,9 +19,9 @@ func Benchstat(w io.Writer, runs []Run) error {
 	out := bufio.NewWriter(w)
 	for _, r := range runs {
 		fmt.Fprintf(out, "run: %s\nbarograph: %s\ncpu: %s\n", fault.Name(filepath.Base(r.Dir)), r.Version, r.Machine.CPU)
-		sides, order := groupSamples(r)
+		results, order := groupSamples(r)
 		for _, k := range order {
-			x := sides[k]
+			x := results[k]
 			for _, v := range x.values {
 				unit := x.unit
 				switch {

@@ -102,7 +102,7 @@ func (a *RunComparison) NotComparable() bool {
 	return len(a.Differences) > 0 && a.Differences[0].NotComparable
 }
 
-// OnlyDataDiffer reports whether the runs are not comparable because of their data. Machine and workload are the same.
+// OnlyDataDiffer reports whether the data are the only reason why the runs are not comparable.
 func (a *RunComparison) OnlyDataDiffer() bool {
 	return a.NotComparable() && !slices.ContainsFunc(a.Differences, func(d Difference) bool {
 		return d.NotComparable && d.Fact != aboutData && d.Fact != aboutCopies
@@ -119,7 +119,7 @@ type Finding struct {
 	Base         CellResult       `json:"base"`
 	New          CellResult       `json:"new"`
 	Verdict      Verdict          `json:"verdict"`
-	Ratio        measure.Estimate `json:"ratio"` // New divided by Base; null if one is missing
+	Ratio        measure.Estimate `json:"ratio"` // New divided by Base, without slowdowns of rounds; null if one is absent
 	// the same without the common change of all cells, with its 95 % interval
 	OwnRatio measure.Estimate `json:"own"`
 	P        float64          `json:"p_holm"` // of an own difference beyond the margin; 1 without a test
@@ -198,7 +198,7 @@ func loads(base, other *run.Run) (out []Load) {
 	return out
 }
 
-// cellData is the summary of a run's samples of a cell.
+// cellData is one quantity of a cell in one phase: the summary of a run's samples.
 type cellData struct {
 	CellResult
 	quantity
@@ -282,9 +282,9 @@ type Cell struct {
 
 // Cells returns what a run measured, in its order.
 func Cells(r Run) (out []Cell) {
-	sides, order := groupSamples(r)
+	results, order := groupSamples(r)
 	for _, k := range order {
-		x, axes := sides[k], map[string]string{}
+		x, axes := results[k], map[string]string{}
 		names, values := k.cell.Axes()
 		for i := range names {
 			axes[names[i]] = values[i]
@@ -294,25 +294,26 @@ func Cells(r Run) (out []Cell) {
 	return out
 }
 
-// groupSamples groups samples by what is compared, in the order of the run.
+// groupSamples groups the samples of a run by what is compared. It also returns the keys in the order of the run.
 func groupSamples(r Run) (map[cellQuantity]*cellData, []cellQuantity) {
-	sides, order := map[cellQuantity]*cellData{}, []cellQuantity(nil)
+	results, order := map[cellQuantity]*cellData{}, []cellQuantity(nil)
 	for _, s := range r.Samples {
 		for _, q := range quantitiesOf(s.Cell) {
 			k := cellQuantity{s.Cell, s.Phase, q.name}
-			x := sides[k]
+			x := results[k]
 			if x == nil {
 				x = &cellData{CellResult: CellResult{State: Untimed}, quantity: q, digest: s.Digest}
 				x.isOverhead = r.isClientOverhead(s.Cell.Engine)
-				sides[k], order = x, append(order, k)
+				results[k], order = x, append(order, k)
 			}
 			x.add(s)
 		}
 	}
 	for _, k := range order {
-		x := sides[k]
-		for _, phase := range []run.Phase{run.Warm, run.Cold} { // a wrong cold result also invalidates the warm one
-			o := sides[cellQuantity{k.cell, phase, k.name}]
+		x := results[k]
+		// A wrong result, or a failed warm one, counts for both phases. A failed cold start counts only for cold starts.
+		for _, phase := range []run.Phase{run.Warm, run.Cold} {
+			o := results[cellQuantity{k.cell, phase, k.name}]
 			if o != nil && (o.State == Wrong || o.State == Failed && phase == run.Warm) {
 				x.State, x.Problem = o.State, o.Problem
 			}
@@ -328,8 +329,8 @@ func groupSamples(r Run) (map[cellQuantity]*cellData, []cellQuantity) {
 		}
 		x.N, x.Median = len(x.values), measure.MedianEstimate(x.values)
 	}
-	removeRoundSlowdowns(sides)
-	return sides, order
+	removeRoundSlowdowns(results)
+	return results, order
 }
 
 // machineWarnings describes what made times doubtful before the run.
@@ -345,13 +346,13 @@ func (r Run) isClientOverhead(engine string) bool {
 // removeRoundSlowdowns sets the adjusted values of each cell. The workload met queries every cell once in each round,
 // so a slowdown that the cells of a round share is the machine's. It is the median over the cells of value ÷ own
 // median.
-func removeRoundSlowdowns(sides map[cellQuantity]*cellData) {
+func removeRoundSlowdowns(results map[cellQuantity]*cellData) {
 	type round struct {
 		phase run.Phase
 		rep   int
 	}
 	slowdowns := map[round][]float64{}
-	for k, x := range sides {
+	for k, x := range results {
 		for i, v := range x.values {
 			if k.cell.Workload == "met" && !x.isOverhead {
 				r := round{k.phase, x.reps[i]}
@@ -359,7 +360,7 @@ func removeRoundSlowdowns(sides map[cellQuantity]*cellData) {
 			}
 		}
 	}
-	for k, x := range sides {
+	for k, x := range results {
 		for i, v := range x.values {
 			if all := slowdowns[round{k.phase, x.reps[i]}]; len(all) >= minCells {
 				v /= measure.Median(all)

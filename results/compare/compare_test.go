@@ -17,9 +17,9 @@ import (
 // noisy returns times of about ms with the noise of a quiet machine: 4 % between repetitions, and 1
 // % between runs.
 func noisy(g *rand.Rand, ms float64, n int) []float64 {
-	out, whole := make([]float64, n), 1+0.01*g.NormFloat64()
+	out, ofRun := make([]float64, n), 1+0.01*g.NormFloat64()
 	for i := range out {
-		out[i] = ms * whole * math.Exp(0.04*math.Abs(g.NormFloat64()))
+		out[i] = ms * ofRun * math.Exp(0.04*math.Abs(g.NormFloat64()))
 	}
 	return out
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/shirou/gopsutil/v4/disk"
 )
 
-// TestEndedGrandchild: a process that ended together with its parent is in the use of the nearest ancestor that runs.
+// TestEndedGrandchild: the use of the nearest ancestor that still runs includes that of a process that ended together
+// with its parent.
 func TestEndedGrandchild(t *testing.T) {
 	if !childrenCounted {
 		t.Skip("the system does not report the use of ended children")

@@ -88,9 +88,9 @@ func (c Comparison) String() string {
 // sample, or 25 with ties, and above that a normal approximation with corrections for ties and
 // continuity. NaN if a sample has no finite value, 1 if all values are equal.
 //
-// The test is that of go-moremath, which benchstat uses. It doubles the tail at the smaller of the two U, but always
-// with the distribution of the first sample's U. With ties and samples of unequal size the two distributions differ.
-// Therefore MannWhitney repeats the test with the samples exchanged if the first sample has the larger U.
+// The test is that of go-moremath, which benchstat uses. Each sample has a U. The library doubles the tail at the
+// smaller U, but always in the distribution of the first sample's U. The two U have different distributions if there
+// are ties and the samples differ in size. Therefore MannWhitney exchanges the samples if the first has the larger U.
 func MannWhitney(a, b []float64) float64 {
 	a, b = sortedFinite(a), sortedFinite(b)
 	if len(a) == 0 || len(b) == 0 {

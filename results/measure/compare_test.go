@@ -55,7 +55,7 @@ func TestMannWhitney(t *testing.T) {
 	}
 }
 
-// permutationP lists all ways to deal the values into two samples.
+// permutationP computes the two-sided p of the rank-sum test from all divisions of the values into two samples.
 func permutationP(a, b []float64) float64 {
 	all := append(slices.Clone(a), b...)
 	rank := make([]float64, len(all))

@@ -72,8 +72,9 @@ const growthDraws = 1000
 //
 // Two effects make the exponent uncertain: the noise of the repetitions, which a bootstrap within
 // each size estimates, and deviations from the law, which the scatter about the line estimates
-// (Student's t, from three sizes on). The interval contains both intervals. Two sizes have a line without scatter, and
-// a bootstrap of few repetitions is too narrow: then there is no interval if a size has too few for one of its median.
+// (Student's t, from three sizes on). The reported interval contains both intervals. With two sizes only the bootstrap
+// is left, and a bootstrap of few repetitions is too narrow. Therefore two sizes give no interval if one of them has
+// too few repetitions for an interval of its median.
 // FitGrowth returns an error for fewer than two sizes, and for sizes or times that are not above 0.
 func FitGrowth(sizes []float64, times [][]float64, seed uint64) (Growth, error) {
 	g := Growth{}
@@ -106,7 +107,8 @@ func FitGrowth(sizes []float64, times [][]float64, seed uint64) (Growth, error) 
 	return g, nil
 }
 
-// drawLines fits lines to resampled samples. There are none if the law has no interval.
+// drawLines fits lines to resampled samples. It draws none for two sizes with too few repetitions: without lines, Widen
+// makes the interval unknown.
 func (g *Growth) drawLines(samples [][]float64, seed uint64) {
 	if g.Sizes == 2 && !haveIntervals(samples) {
 		return

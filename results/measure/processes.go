@@ -76,7 +76,7 @@ func (m *ProcessMeter) trySample(ctx context.Context, first bool) (complete bool
 	rss, shared, n := uint64(0), uint64(0), 0
 	m.tries++
 	complete = true
-	if first { // forget processes that ended during an earlier try: the field before of their parent includes their use
+	if first { // forget processes that ended during an earlier try: processUse.before of their parent includes their use
 		m.seen, m.former = map[int32]*processUse{}, nil
 	}
 	for _, p := range m.family(ctx) {
@@ -112,8 +112,8 @@ func (m *ProcessMeter) trySample(ctx context.Context, first bool) (complete bool
 	return complete
 }
 
-// costOf is what a process has used since its start. It reads last what is always readable while the process exists:
-// if the process ends during costOf, the result is an error, not a use without a part of it.
+// costOf is what a process has used since its start. It reads the CPU times last, because they are always readable
+// while the process exists: if the process ends during costOf, the result is an error instead of an incomplete cost.
 func costOf(ctx context.Context, p *process.Process) (u processCost, err error) {
 	if io, err := p.IOCountersWithContext(ctx); err == nil {
 		u.read, u.write = io.DiskReadBytes, io.DiskWriteBytes // on Linux with those of children that were waited for
@@ -171,8 +171,8 @@ func (m *ProcessMeter) Stop(ctx context.Context) ProcessLoad {
 	return out
 }
 
-// countedByAncestor reports whether a process has ended and an ancestor still runs. The ancestor's use then includes it,
-// if each process between them waited for its children.
+// countedByAncestor reports whether the use of an ancestor that still runs includes that of a process that has ended.
+// It assumes that each process between the two waited for its children. It is always false on systems other than Linux.
 func (m *ProcessMeter) countedByAncestor(u *processUse) bool {
 	p := u
 	for range m.seen { // reused pids may form a cycle

@@ -77,9 +77,9 @@ func (u *USL) bootstrap(clients []float64, samples [][]float64, seed uint64) {
 	u.Kappa.Widen(all[2])
 }
 
-// fitUSL returns lambda, sigma and kappa. n/X is linear in 1/lambda, sigma/lambda and kappa/lambda.
-// It tries all choices of which of the last two are 0 and returns the best one without a negative
-// parameter.
+// fitUSL returns lambda, sigma and kappa. The fit is linear, because n/X = c₀ + c₁·(n-1) + c₂·n·(n-1) with the
+// coefficients 1/lambda, sigma/lambda and kappa/lambda. No parameter may be negative. Therefore fitUSL also fits the
+// law without c₂, without c₁ and without both, and returns the best of the fits without a negative parameter.
 func fitUSL(clients, throughput []float64) (best [3]float64) {
 	least := math.Inf(1)
 	for _, free := range [][]int{{0, 1, 2}, {0, 1}, {0, 2}, {0}} {
@@ -95,7 +95,8 @@ func fitUSL(clients, throughput []float64) (best [3]float64) {
 	return best
 }
 
-// leastSquares solves the relative least squares for the free coefficients.
+// leastSquares fits the coefficients whose indices are in free; the others are 0. It divides each equation by n/X, so
+// the sum of squares is that of relative errors.
 func leastSquares(clients, throughput []float64, free []int) (c [3]float64, err error) {
 	a := mat.NewDense(len(clients), len(free), nil)
 	y := mat.NewVecDense(len(clients), nil)

@@ -360,7 +360,7 @@ func (a *adviser) commands() string {
 	if len(size.Data.Paths) > 0 { // otherwise the archive contains all the data already
 		lines = append(lines, commandLine(slices.Concat([]string{"load"}, size.Data.Paths, archive)))
 	}
-	for _, k := range size.Cases[:min(1, len(size.Cases))] {
+	for _, k := range size.Cases[:min(1, len(size.Cases))] { // only the first case
 		ask := slices.Concat([]string{"ask", a.casePrefix + k.Name}, archive, []string{"--flavour", c.Flavour})
 		lines = append(lines, commandLine(ask))
 	}

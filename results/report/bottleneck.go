@@ -37,7 +37,7 @@ const (
 // coreUsage is the CPU usage during a point, in cores; busy is the share of the machine's cores.
 type coreUsage struct {
 	cores, client, server, busy float64
-	known                       bool // of the server
+	serverKnown                 bool
 }
 
 // usageOf returns the CPU usage of a point. The usage of a server is known only if it runs on this machine.
@@ -46,7 +46,7 @@ func usageOf(p *point) coreUsage {
 	if wall := p.Client.Wall.Seconds(); wall > 0 {
 		u.client = (p.Client.User + p.Client.System).Seconds() / wall
 		if p.Server != nil && p.Server.Local {
-			u.server, u.known = p.Server.Used.CPU.Seconds()/wall, true
+			u.server, u.serverKnown = p.Server.Used.CPU.Seconds()/wall, true
 		}
 	}
 	return u
@@ -99,7 +99,8 @@ func newEvidence(p *point, sigma float64) *evidence {
 	return e
 }
 
-// cause is a possible bottleneck: the share that its evidence covers, and the evidence.
+// cause is a possible bottleneck. score is the share that its evidence covers, see minScore; details is the evidence in
+// words.
 type cause struct {
 	name    string
 	score   float64
@@ -144,7 +145,7 @@ func (e *evidence) cpu() []cause {
 			user("CPU", e.client, "the client, which contains the engine, used %s cores"),
 			user("Other work on this machine", others, "other processes used %s cores; measure on an idle machine"),
 		}
-	case e.known:
+	case e.serverKnown:
 		return []cause{
 			user("Server CPU", e.server, "the server used %s cores"),
 			user("Client CPU", e.client, "the client used %s cores; run it on another machine"),
@@ -158,7 +159,7 @@ func (e *evidence) cpu() []cause {
 	}
 }
 
-// silent returns the share of intervals in which the server completed no operation.
+// silent returns the share of intervals in which no operation succeeded.
 func (e *evidence) silent() cause {
 	silent := len(lists.Filter(e.Series, func(s run.SeriesInterval) bool { return s.Completed == s.Failed }))
 	if e.embedded || !e.fillsIntervals() || len(e.Series) < 3 || silent == 0 {
@@ -190,7 +191,7 @@ func (e *evidence) serial() cause {
 		return cause{"Serial work", e.sigma, details}
 	case e.embedded && one(e.client):
 		return cause{"One core", 0.6, "the engine does this work serially, so more threads gain nothing"}
-	case e.known && one(e.server):
+	case e.serverKnown && one(e.server):
 		return cause{"One core", 0.6, "the server used one core for " + several(e.Threads, "thread")}
 	}
 	return cause{}
@@ -260,7 +261,7 @@ func bottleneck(p *point, sigma float64) string {
 	}
 	busy := fmt.Sprintf("The machine’s %s cores were %s %% busy; the client used %s",
 		cores(e.cores), share(e.busy), cores(e.client))
-	if e.known {
+	if e.serverKnown {
 		busy += ", the server " + cores(e.server)
 	}
 	busy += "."
@@ -282,7 +283,7 @@ func bottleneck(p *point, sigma float64) string {
 		return strings.Join(found, " ") + " " + busy
 	case e.embedded:
 		return "Not known: the engine reports neither flushes nor locks. " + busy
-	case !e.known && e.sessions < minSessions:
+	case !e.serverKnown && e.sessions < minSessions:
 		return "Not known: the server’s CPU and waits are not visible. " + strings.TrimSpace(reportedUsage(p)+" "+busy)
 	case p.Threads < 2*int(e.cores):
 		return fmt.Sprintf("Round trips: each of %s waited for its response, and no resource was used up; "+

@@ -14,12 +14,13 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// faultName is the name of a server with a fault in tables.
+// faultName names, in tables, a server into which faults were injected: engine, nodes and what an acknowledged write
+// guarantees.
 func faultName(s *run.Sample) string {
 	return s.Cell.Engine + ", " + several(int(s.Cell.Number("nodes")), "node") + ", " + acknowledgedOf(s)
 }
 
-// nameOf is the name of a server in tables, with or without a fault.
+// nameOf names, in tables, the server of a sample with or without injected faults.
 func nameOf(s *run.Sample) string {
 	if s.Fault == nil {
 		return s.Cell.Engine
@@ -184,6 +185,7 @@ func timelines(s *run.Sample, m *run.Measured) []Drawing {
 		c := to.CurveNamed(name, "")
 		c.Positions, c.Value = append(c.Positions, at), append(c.Value, v)
 	}
+	// The last interval is omitted if it is incomplete, unless it is the only one.
 	for i, x := range m.Series[:min(len(m.Series), max(1, int(m.Total/m.Interval)))] {
 		at := (float64(i) + 0.5) * m.Interval.Seconds()
 		add(&rate, "succeeded", at, float64(x.Completed-x.Failed)/m.Interval.Seconds())

@@ -70,7 +70,8 @@ func (d verificationDrawing) Draw() ([]byte, error) {
 			}
 		}
 	}
-	// Plain curves and revisions are plot.Joined, the zero value: points and the line through them.
+	// Plain curves and revisions are plot.Joined, the zero value: points and the line through them. The styles from
+	// plot.Bars on are bars and boxes.
 	style := map[string]plot.Style{"bar": plot.Bars, "equivalence": plot.Boxes, "box": plot.Boxes}[c.Picture]
 	if style >= plot.Bars && axis.by == plot.Levels {
 		l.Coordinate = plot.Numbers
@@ -238,13 +239,13 @@ func withGaps(s run.Series, c *run.VerificationPlot) run.Series {
 			return slices.ContainsFunc(o.X, func(x float64) bool { return from < x && x < to })
 		})
 	}
-	times := c.Axis == run.ByTime || c.Axis == run.ByInit
+	isTimeAxis := c.Axis == run.ByTime || c.Axis == run.ByInit
 	hasBounds := len(s.Low) == len(s.X) && len(s.High) == len(s.X)
 	s.X, s.Y = slices.Clone(s.X), slices.Clone(s.Y)
 	s.Low, s.High = slices.Clone(s.Low), slices.Clone(s.High)
 	for k := 1; k < len(order); k++ {
 		from, to := s.X[order[k-1]], s.X[order[k]]
-		if to-from <= 1.5*step || !times && !othersHave(from, to) {
+		if to-from <= 1.5*step || !isTimeAxis && !othersHave(from, to) {
 			continue
 		}
 		s.X, s.Y = append(s.X, from+step), append(s.Y, math.NaN())

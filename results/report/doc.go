@@ -1,4 +1,4 @@
-// Package report is step 8 of the data flow. It turns a run folder into tables and one HTML file
+// Package report turns a run folder into tables and one HTML file
 // that opens offline.
 //
 // It reads only the folder (package run), computes with package measure and draws with
@@ -9,7 +9,7 @@
 //   - A difference that is not larger than the noise is printed as "~", and
 //     as "?" if the repetitions are too few to decide.
 //
-// The report first shows what a choice needs: proof, times per case, loads and sizes. Then follow
-// the tables of the README of NOAA-GSL/CouchbasePerformanceTest (2020), generalized over engines
-// and designs.
+// The report of a study of met shows the choice, the proof, the times of each case and their reasons, the tables of the
+// README of NOAA-GSL/CouchbasePerformanceTest (2020), generalized over engines and designs, and the loads and sizes.
+// Every other workload has a report of its own.
 package report

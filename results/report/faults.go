@@ -50,7 +50,7 @@ func openKills(dir string, of *run.Run, kills []run.Sample) *Report {
 	return r
 }
 
-// nodeFailure returns the link to the first node failure of a choice; "" if its page has no relative path.
+// nodeFailure returns the link to the first node failure of a choice that has one; "" if its page has no relative path.
 func (a *adviser) nodeFailure(c *advise.Choice) string {
 	isOfChoice := func(s run.Sample) bool { return s.Cell.Engine == c.Engine && s.Cell.Value("design") == c.Design }
 	i := slices.IndexFunc(a.study.NodeFailures, isOfChoice)

@@ -82,7 +82,7 @@ type cellPlan struct {
 
 func (c *cellPlan) key() run.Cell { return run.MetCell(c.Engine, c.Design, c.Case, c.Flavour) }
 
-// access returns the plan of a cell of the made run.
+// access returns how the plan of a cell reads stored data.
 func (c *cellPlan) access() []run.Access {
 	scan := run.Access{Object: "t_" + c.Design, Method: "full scan", Examined: 400000, Kept: int64(c.rows), Counted: true}
 	switch {

@@ -147,7 +147,7 @@ func openGrowth(dir string, o Advising) (*Report, error) {
 		for _, w := range size.Warnings {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("at %d×: %s", g.measuredSizes[i], w))
 		}
-		r.Answers = slices.Compact(append(r.Answers, size.Answers...)) // that sizes are unfinished
+		r.Answers = slices.Compact(append(r.Answers, size.Answers...)) // a head has an answer only if its run is not finished
 		r.linked = append(r.linked, f.dir)
 	}
 	r.Answers = append(r.Answers, headline("With other data in the same engine: %s", g.sentence(g.sum.Laws)), g.verdict())
@@ -268,7 +268,7 @@ func (g *growth) archives() *Table {
 	return t
 }
 
-// runs links to the study of each size.
+// runs lists the studies of the sizes, each with its records, its proof and a link to its report.
 func (g *growth) runs() *Table {
 	t := table(g.unit, "records", "proof", "report")
 	for i, f := range g.folders {

@@ -20,7 +20,7 @@ type lakeReport struct {
 	wrong          []lakeWrong
 }
 
-// lakeWrong is a question with a wrong result, and the reason.
+// lakeWrong is a question without a correct result, and the reason: the result is wrong or missing.
 type lakeWrong struct {
 	cell run.Cell
 	why  string
@@ -33,7 +33,7 @@ type lakeConfiguration struct {
 	cases  map[string]*repeats // those that have times
 }
 
-// sumOfMedians adds the medians of a figure over all cases; ok = all of them have times.
+// sumOfMedians adds the medians of a figure over all cases; ok is false if a case has no times.
 func (l *lakeConfiguration) sumOfMedians(r *run.Run, of func(m *run.Measured) float64) (sum float64, ok bool) {
 	for _, c := range r.Cases {
 		t := l.cases[c.Name]
@@ -112,17 +112,17 @@ func (l *lakeReport) allCorrect(answers int) string {
 	return which + " equal to the reference, which Barograph computed from the loaded files."
 }
 
-// gatherLake groups the samples by engine and layout, and collects the wrong results.
+// gatherLake groups the samples by engine and layout, and collects the questions without a correct result.
 func gatherLake(r *run.Run, samples []run.Sample) *lakeReport {
 	l := &lakeReport{Lake: r.Lake, run: r}
 	cells := repeated(samples, func(s *run.Sample) run.Cell { return s.Cell })
 	for _, a := range r.Archives {
 		for k := range r.Lake.Layouts {
-			layout := &lakeConfiguration{a.Engine, &r.Lake.Layouts[k], map[string]*repeats{}}
-			l.configurations = append(l.configurations, layout)
+			config := &lakeConfiguration{a.Engine, &r.Lake.Layouts[k], map[string]*repeats{}}
+			l.configurations = append(l.configurations, config)
 			for _, c := range r.Cases {
-				if t := cells[run.LakeCell(a.Engine, layout.layout, c.Name)]; t.isTimed() {
-					layout.cases[c.Name] = t
+				if t := cells[run.LakeCell(a.Engine, config.layout, c.Name)]; t.isTimed() {
+					config.cases[c.Name] = t
 				}
 			}
 		}
@@ -281,7 +281,7 @@ func (l *lakeReport) byCase() *Table {
 	return t
 }
 
-// wrongTable lists the wrong results; nil if all are correct.
+// wrongTable lists the questions without a correct result; nil if there are none.
 func (l *lakeReport) wrongTable() *Table {
 	if len(l.wrong) == 0 {
 		return nil

@@ -418,8 +418,8 @@ func (o *ownReport) coldTimes() *Table {
 	return t
 }
 
-// costs lists the CPU time and the bytes read of each question. They show what an engine waited for: nothing, if as
-// many cores worked as the machine has.
+// costs lists the CPU time and the bytes read of each question. They show whether an engine computed or waited: one
+// that used all cores of the machine waited for nothing.
 func (o *ownReport) costs() *Table {
 	t := table("question", "engine", "CPU (ms)", "cores", "read from files", "reported by")
 	t.Note = prose("own costs")

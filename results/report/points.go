@@ -35,9 +35,9 @@ type pointCell struct {
 	problem     string
 	verdict     run.Verdict
 
-	proof      string // the weakest of its repetitions
-	throughput measure.Estimate
-	known      bool // the estimate is a confidence interval, not only a range
+	proof       string // the weakest of its repetitions
+	throughput  measure.Estimate
+	hasInterval bool // the bounds of throughput are a confidence interval, not only a range
 }
 
 // point is a sample with the values of its cell. If it is not correct, its measurements are empty.
@@ -142,7 +142,7 @@ func (c *pointCell) setThroughput() {
 	}
 	rates := c.values(throughput)
 	c.throughput = measure.MedianEstimate(rates)
-	if c.known = !math.IsNaN(c.throughput.Low); !c.known {
+	if c.hasInterval = !math.IsNaN(c.throughput.Low); !c.hasInterval {
 		c.throughput.Low, c.throughput.High = slices.Min(rates), slices.Max(rates)
 	}
 }
@@ -216,28 +216,28 @@ func withoutOverhead(all []*point) []*point {
 
 // mixInWords describes the operations that were run: "50 % reads, 50 % updates".
 func (p *points) mixInWords(mix string) string {
-	count, all := map[string]int64{}, int64(0)
+	byOperation, all := map[string]int64{}, int64(0)
 	var order []string
 	for _, x := range withoutOverhead(lists.Filter(p.all, func(x *point) bool { return x.Mix == mix })) {
 		for _, g := range x.Groups {
 			if g.InTotal {
 				order = appendNew(order, g.Operation)
-				count[g.Operation] += g.Count
+				byOperation[g.Operation] += g.Count
 				all += g.Count
 			}
 		}
 	}
-	n := count["READ-MODIFY-WRITE"]
+	n := byOperation["READ-MODIFY-WRITE"]
 	for _, part := range []string{"READ", "UPDATE"} { // the clients also record both parts of a READ-MODIFY-WRITE
 		if slices.Contains(order, part) {
-			count[part] -= n
+			byOperation[part] -= n
 			all -= n
 		}
 	}
 	var words []string
 	for _, op := range order {
-		if count[op] > 0 {
-			percentage := 100 * float64(count[op]) / float64(all)
+		if byOperation[op] > 0 {
+			percentage := 100 * float64(byOperation[op]) / float64(all)
 			words = append(words, fmt.Sprintf("%.0f %% %ss", percentage, strings.ToLower(op)))
 		}
 	}
@@ -277,7 +277,7 @@ func (p *points) sentence(mix string) string {
 // rankInWords orders engines whose results have the same degree of proof. It gives a number and a rank only to engines
 // with an interval. Engines whose intervals overlap share a rank.
 func rankInWords(tops []*pointCell) string {
-	if i := slices.IndexFunc(tops, func(c *pointCell) bool { return !c.known }); i >= 0 {
+	if i := slices.IndexFunc(tops, func(c *pointCell) bool { return !c.hasInterval }); i >= 0 {
 		need := measure.MedianCI(nil, measure.Confidence).Need
 		return fmt.Sprintf("With %s of each point there is no interval, which needs %d, so nothing is ranked.",
 			several(len(tops[i].reps), "run"), need)

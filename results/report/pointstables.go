@@ -139,7 +139,7 @@ func (p *points) scope() string {
 // stallShare is the share of the usual throughput below which an interval counts as a stall.
 const stallShare = 0.1
 
-// timeline draws the typical run over time.
+// timeline draws the typical repetition of the cell over time.
 func (c *pointCell) timeline() Drawing {
 	x := c.typical()
 	g := plot.Group{Name: c.engine}
@@ -217,10 +217,10 @@ func (p *points) usage(mix string) *Table {
 	for _, c := range p.tops(mix) {
 		x := c.typical()
 		u := usageOf(x)
-		server := when(u.known, value(u.server, cores(u.server)), none)
+		server := when(u.serverKnown, value(u.server, cores(u.server)), none)
 		cells := []Cell{text(c.engine), countCell(c.threads), value(u.client, cores(u.client)), server}
 		cells = append(cells, value(u.busy, share(u.busy)))
-		if u.known {
+		if u.serverKnown {
 			s := x.Server.Used
 			cells = append(cells, size(int64(s.PeakRSS), ""), size(float64(s.Read)/x.Client.Wall.Seconds(), ""))
 		}

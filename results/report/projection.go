@@ -123,8 +123,8 @@ func (g *dayGrowth) archiveSizes() (out []Projection) {
 	return out
 }
 
-// group returns a key of the projections that share a law and a scatter: all queries of one kind on one archive, or its
-// size.
+// group returns a key of the projections that share a law and a scatter: all queries of one kind (about one day or
+// about all days) on one archive, or the size of that archive.
 func (g *dayGrowth) group(p *Projection) string {
 	return fmt.Sprint(p.Engine, "\x00", p.Design, "\x00", slices.Contains(g.AllDays, p.Case), p.Case == "")
 }

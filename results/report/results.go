@@ -14,7 +14,8 @@ import (
 // state describes what may be shown of a cell.
 type state int
 
-// The states, the worst last. A cell has the worst state of its repetitions.
+// The states, in ascending precedence. A cell has the last of the states that its plan, its repetitions and its archive
+// give it.
 const (
 	absent     state = iota // the flavour cannot express the case
 	untimed                 // planned, but no repetition was recorded
@@ -137,7 +138,7 @@ func (rs *results) cell(c CellKey) *result {
 	return res
 }
 
-// raise sets the state and its reason if the state is worse than the present one.
+// raise sets the state and its reason if the state has a higher precedence than the present one.
 func (r *result) raise(s state, problem string) {
 	if s > r.state {
 		r.state, r.problem = s, problem

@@ -86,12 +86,13 @@ func prose(key string) string {
 // explain returns a paragraph of the file prose.txt.
 func explain(key string) []Words { return []Words{{"", prose(key)}} }
 
-// Empty reports whether a section has nothing to show.
+// Empty reports whether a section has no picture, facts, text, table rows or parts. Words, prose, steps and notes alone
+// do not count, because they only explain the rest.
 func (s *Section) Empty() bool {
 	return len(s.Pictures)+len(s.Parts)+len(s.Facts) == 0 && s.Text == "" && (s.Table == nil || len(s.Table.Rows) == 0)
 }
 
-// filled returns the sections that have something to show.
+// filled returns the sections that are not empty.
 func filled(all ...Section) []Section {
 	return lists.Filter(all, func(s Section) bool { return !s.Empty() })
 }

@@ -12,8 +12,8 @@ import (
 // maxWaits is the number of waits that the picture of sessions distinguishes; the others share one layer.
 const maxWaits = 7
 
-// sessions draws the server's active sessions by wait event over the time of the typical run. It has no layers if the
-// run did not sample them.
+// sessions draws the server's active sessions by wait event over the time of the typical repetition. It has no layers
+// if the run did not sample them.
 func (c *pointCell) sessions() plot.Layers {
 	x := c.typical()
 	g := plot.Layers{
@@ -29,7 +29,7 @@ func (c *pointCell) sessions() plot.Layers {
 		return g
 	}
 	names := waitsOf(x.Server.SessionSamples)
-	layer := map[string]int{}
+	layer := map[string]int{} // index in g.Layers, by event
 	for i, w := range names {
 		if i < maxWaits {
 			layer[w.Event] = len(g.Layers)

@@ -15,7 +15,8 @@ import (
 // minLogRatio is the ratio of the largest to the smallest median from which a picture has a logarithmic axis.
 const minLogRatio = 20
 
-// pageWidth is the width of the page's text and the margins of a picture, in px; curveWidth is half of it.
+// Sizes of pictures on the page, in px. A picture of pageWidth fills the page: its width is that of the text and of the
+// picture's own margins. Two pictures of curveWidth are next to each other.
 const (
 	pageWidth     = 1096
 	curveWidth    = 558

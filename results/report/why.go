@@ -97,14 +97,14 @@ func (f *folder) accessCells(c *CaseSummary, k *CellSummary) []Cell {
 		how.Text += ", then " + a.Description()
 	}
 	how.Text = strings.TrimPrefix(how.Text, ", then ")
-	n, known, measured := run.SumExamined(all)
+	n, known, counted := run.SumExamined(all)
 	prefix := ""
 	switch {
 	case !known && n == 0:
 		return []Cell{how, dim("not reported"), text(f.objectKind(k.CellKey))}
 	case !known:
 		prefix = "≥ "
-	case !measured:
+	case !counted:
 		prefix = "~ "
 	}
 	per := numeric(float64(n) / float64(c.Rows))
@@ -171,21 +171,21 @@ func (f *folder) because(c *CaseSummary, best, worst *CellSummary) string {
 type examinedRows struct {
 	n         int64
 	kind      string
-	isCounted bool // n is complete and was measured
+	isCounted bool // n is complete, and the engine counted all of it
 	words     string
 }
 
 // examinedRows sums the counts of a cell's plan.
 func (f *folder) examinedRows(c CellKey) examinedRows {
-	n, known, measured := run.SumExamined(f.access(c))
-	e := examinedRows{n: n, kind: f.objectKind(c), isCounted: known && measured}
+	n, known, counted := run.SumExamined(f.access(c))
+	e := examinedRows{n: n, kind: f.objectKind(c), isCounted: known && counted}
 	e.words = count(n) + " " + e.kind
 	switch {
 	case !known && n == 0:
 		e.words = e.kind + " that its engine does not count"
 	case !known:
 		e.words = "at least " + e.words
-	case !measured:
+	case !counted:
 		e.words = "about " + e.words
 	}
 	return e

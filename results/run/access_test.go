@@ -21,17 +21,17 @@ func TestAccessInWords(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		all             []run.Access
-		n               int64
-		known, measured bool
+		all            []run.Access
+		n              int64
+		known, counted bool
 	}{
 		{nil, 0, false, true},
 		{[]run.Access{{Examined: 5, Counted: true}, {Examined: 7, Counted: true}}, 12, true, true},
 		{[]run.Access{{Examined: 5, Counted: true}, {Examined: -1}}, 5, false, true},
 		{[]run.Access{{Examined: 5, Counted: true}, {Examined: 2}}, 7, true, false},
 	} {
-		if n, known, measured := run.SumExamined(c.all); n != c.n || known != c.known || measured != c.measured {
-			t.Errorf("%+v: %d, %t, %t", c.all, n, known, measured)
+		if n, known, counted := run.SumExamined(c.all); n != c.n || known != c.known || counted != c.counted {
+			t.Errorf("%+v: %d, %t, %t", c.all, n, known, counted)
 		}
 	}
 }

@@ -69,7 +69,8 @@ func (f *Folder) RunClients(ctx context.Context, sample Sample, clients Concurre
 	return sample.Judge(m, proof, failed), nil
 }
 
-// addResult adds the measurements of each question, and of all together.
+// addResult adds the measurements of each question and of all together. Its tally counts every recorded answer as
+// correct and compared value by value; RunClients then adds a wrong one.
 func (m *Measured) addResult(res *pace.Result, questions []string) (t answer.Tally, err error) {
 	service, response := measure.NewHistogram(), measure.NewHistogram()
 	for k := range questions {

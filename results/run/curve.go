@@ -82,7 +82,8 @@ type Series struct {
 	// set for box plots only, one value per point
 	WhiskerLow  Values `json:"whisker_low,omitempty" old:"least"`
 	WhiskerHigh Values `json:"whisker_high,omitempty" old:"most"`
-	// EquivalenceBounds are the bounds of an equivalence test. Differences between them are irrelevant.
+	// EquivalenceBounds are the lower and the upper bound of an equivalence test. A difference between the two bounds is
+	// too small to matter.
 	EquivalenceBounds Values `json:"bounds,omitempty"`
 	// Outliers are the values beyond the whiskers, by point.
 	Outliers [][]float64 `json:"outliers,omitempty" old:"beyond"`

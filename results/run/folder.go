@@ -156,8 +156,8 @@ func (f *Folder) StepLogger(printLine func(string)) func(string) {
 	}
 }
 
-// ExitError returns wrong with its exit status if an answer is wrong, else failed with its exit status if an answer is
-// missing, else nil.
+// ExitError chooses the error of a run by its verdicts: wrong with the status fault.Differs if an answer is wrong, else
+// failed with the status fault.Incomplete if an answer is missing, else nil.
 func (f *Folder) ExitError(wrong, failed error) error {
 	verdicts := lists.Set(f.samples, func(s *Sample) Verdict { return s.Verdict })
 	switch {
@@ -304,7 +304,8 @@ func newSampleTable(samples []Sample) *sampleTable {
 }
 
 // eachNumber calls put for each measured number. The names of nested fields are joined by "_". For
-// an element of a list, its string fields become part of the name: groups_READ_OK_count.
+// an element of a list, its string fields become part of the name: groups_READ_OK_count. Fields with the tag
+// table:"-" have no column.
 func eachNumber(prefix string, v reflect.Value, put func(name string, v any)) {
 	switch {
 	case v.Kind() == reflect.Pointer && !v.IsNil():

@@ -88,6 +88,7 @@ func (j *journal) open() (err error) {
 	return nil
 }
 
+// writeHeartbeats writes a heartbeat if the last event would be older than heartbeatInterval at the next tick.
 func (j *journal) writeHeartbeats() {
 	tick := time.NewTicker(heartbeatInterval / 3)
 	defer tick.Stop()

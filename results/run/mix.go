@@ -51,8 +51,9 @@ type Group struct {
 	Outcome   string `json:"outcome"`   // OK
 	Count     int64  `json:"count"`
 	Records   int64  `json:"records"`
-	// InTotal reports whether Mix.Response and Mix.Service include the times of the group. They do not include failures,
-	// nor the reads within read-modify-writes, because the times of the latter include them.
+	// InTotal reports whether Mix.Response and Mix.Service include the times of the group. They include no failures. They
+	// include the reads and updates within read-modify-writes only if the mix also has reads or updates of its own,
+	// because both kinds then share a group.
 	InTotal  bool    `json:"in_total" old:"whole"`
 	Service  Latency `json:"service"`
 	Response Latency `json:"response"`

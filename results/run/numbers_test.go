@@ -393,7 +393,7 @@ func TestRateOfPosting(t *testing.T) {
 	}
 }
 
-// Only subfolders with a run whose name is x and a number from 1 are sizes.
+// Only the subfolders x1, x2 and so on that contain a run are sizes.
 func TestSizeFolders(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"x1", "x10", "x0", "x-1", "xa", "y2", "x3/x4"} {
@@ -420,7 +420,7 @@ func TestFolderNames(t *testing.T) {
 	}
 }
 
-// The table of samples has a column for each measured number; a list's elements have their names in it.
+// The table of samples has a column for each measured number. The name of a list element is part of the column's name.
 func TestSamplesAsCSV(t *testing.T) {
 	m := &run.Measured{
 		Total: 1500, Bytes: 7,

@@ -56,7 +56,7 @@ type Access struct {
 	Index  string `json:"index,omitempty"`
 
 	// Examined is the number of rows, documents or pairs that the step read, including rejected ones, and Kept the number
-	// that remained. If Counted is set, the engine counted them; otherwise it estimated them. −1 = it reports neither.
+	// that remained; −1 = not reported. If Counted is set, the engine counted them; otherwise it estimated them.
 	Examined int64 `json:"examined"`
 	Kept     int64 `json:"kept"`
 	Counted  bool  `json:"counted" old:"measured"`
@@ -106,8 +106,8 @@ func CountOf(n int, noun string) string {
 	return FormatCount(n) + " " + noun
 }
 
-// SumExamined sums the rows that the accesses of a plan examined. known is false if one of them
-// reports none; counted is false if one is an estimate.
+// SumExamined sums the rows that the accesses of a plan examined. known is false if one of them reports none, or if
+// there are no accesses. counted is false if one of the summed numbers is an estimate.
 func SumExamined(all []Access) (n int64, known, counted bool) {
 	known, counted = true, true
 	for _, a := range all {

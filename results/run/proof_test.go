@@ -56,7 +56,7 @@ func TestNoTimeWithoutProof(t *testing.T) {
 		if err != nil || len(samples) != 7 {
 			t.Fatalf("%s: %d samples, %v", name, len(samples), err)
 		}
-		left, rates := 2, map[bool]int{true: 2}[c.warm] // left: times of the good cell
+		left, rates := 2, map[bool]int{true: 2}[c.warm] // left: samples that keep their times, first the two of the good cell
 		for i, s := range samples {
 			want := s.Cell.Value("case") == "good" || i != 4 && (s.Phase == run.Warm && c.warm || s.Phase == run.Cold && c.cold)
 			if got := s.Measured() != nil; got != want {

@@ -50,8 +50,8 @@ type Usage struct {
 	Devices         []measure.DiskLoad  `json:"devices,omitempty"` // devices of the queried paths
 }
 
-// CPU returns the processor time of an answer in the archive: that of the client, which includes an embedded engine,
-// and that of the server. It is unknown for a server on another machine whose counters do not report it.
+// CPU returns the processor time of a measured query of the archive: that of the client, which includes an embedded
+// engine, plus that of the server. known is false for a server on another machine whose counters do not report it.
 func (a *Archive) CPU(m *Measured) (spent time.Duration, known bool) {
 	spent = m.CPU
 	if m.Usage != nil && m.Server != nil {
@@ -99,7 +99,8 @@ type ReportedLoad struct {
 	Read int64 `json:"read_bytes" old:"said_read_bytes"`
 }
 
-// ReportFunc converts an engine's function that reads its counters for ServerMeter.Report; nil if the engine has none.
+// ReportFunc makes a ServerMeter.Report of spent, an engine's function that reads its own counters. It returns nil if
+// spent is nil, because the engine has no counters.
 func ReportFunc[T ~struct {
 	CPU  time.Duration
 	Read int64

@@ -46,8 +46,8 @@ type Options struct {
 	FirstHarmless int
 
 	Rate float64 // operations per second of all workers together; 0 = closed loop
-	// Phases are successive rates after the warm-up, during which the first rate applies; the last
-	// rate has no end. nil = Rate only.
+	// Phases are successive rates. The first rate already applies during the warm-up, but its duration counts from the
+	// end of the warm-up. The last rate has no end. nil = Rate only.
 	Phases      []RatePhase
 	Arrivals    Arrivals      // "" = Fixed
 	Operations  int64         // maximum number of operations after the warm-up; 0 = no limit

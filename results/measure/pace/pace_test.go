@@ -76,9 +76,11 @@ func play(t *testing.T, workers int, o Options, each func(s *stub)) *Result {
 	return got
 }
 
-// truth computes what the response times are: arrivals in order, each to the
+// expectedTimes computes the response and service times of a queue: arrivals in order, each to the
 // worker that is free first. It knows nothing of the loop under test.
-func truth(workers int, arrivals []time.Duration, end func(began time.Duration) time.Duration) (response, service []time.Duration) {
+func expectedTimes(
+	workers int, arrivals []time.Duration, end func(began time.Duration) time.Duration,
+) (response, service []time.Duration) {
 	free := make([]time.Duration, workers)
 	for _, due := range arrivals {
 		w := 0
@@ -139,7 +141,7 @@ func TestStalls(t *testing.T) {
 			if g.Count+got.Unstarted != int64(len(x.due)) {
 				t.Errorf("%d done and %d unstarted of %d", g.Count, got.Unstarted, len(x.due))
 			}
-			response, service := truth(workers, x.due[:g.Count], end)
+			response, service := expectedTimes(workers, x.due[:g.Count], end)
 			near(t, "response", g.Response.At, response)
 			near(t, "service", g.Service.At, service)
 		})

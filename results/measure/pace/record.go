@@ -31,10 +31,12 @@ type operation struct {
 	failed        bool // a part of it failed
 }
 
-// A Recorder buffers at most maxSamples samples and maxSamples operations. It adds them to the totals when a buffer is
-// full, and when it records a sample and the oldest one is older than maxDelay. Before a sleep, where this delays no
-// operation, it does so earlier: if the oldest one would be older than maxDelay/4 at the end of the sleep. While an
-// operation runs without recording a part, they wait for its end.
+// A Recorder buffers at most maxSamples samples and maxSamples operations. It adds both buffers to the totals
+//   - when one of them is full;
+//   - when it records a sample while the oldest entry is older than maxDelay;
+//   - before a sleep at whose end the oldest entry would be older than maxDelay/4, because this delays no operation.
+//
+// While an operation runs without recording a part, the entries wait for its end.
 const maxSamples, maxDelay = 128, 100 * time.Millisecond
 
 // OperationSample is a finished operation or a finished part of one.
@@ -79,7 +81,7 @@ func (r *Recorder) DoneMany(kind, status int, began time.Duration, records int) 
 	if !r.IsCounted() {
 		return
 	}
-	if r.runner.tally.failure(status) {
+	if r.runner.tally.isFailure(status) {
 		r.failed = true
 	}
 	now := r.runner.clock.Now()
@@ -122,20 +124,21 @@ func (r *Recorder) Pause(d time.Duration) bool {
 // IsStopping reports whether no operation may start any more.
 func (r *Recorder) IsStopping() bool { return r.runner.stopped() }
 
-// buffering is called before a sample or an operation is buffered.
+// buffering is called before a sample or an operation that ended at now is buffered. It records the first such end.
 func (r *Recorder) buffering(now time.Duration) {
 	if r.sampleCount+r.operationCount == 0 {
 		r.oldest = now
 	}
 }
 
-// flushBefore adds what is buffered to the totals before the worker sleeps until wake, if it would be old then.
+// flushBefore is called before the worker sleeps until wake. It flushes if the oldest entry would be too old then.
 func (r *Recorder) flushBefore(wake time.Duration) {
 	if r.sampleCount+r.operationCount > 0 && wake-r.oldest > maxDelay/4 {
 		r.flush()
 	}
 }
 
+// flush adds both buffers to the totals and empties them.
 func (r *Recorder) flush() {
 	r.runner.tally.add(r.samples[:r.sampleCount], r.operations[:r.operationCount])
 	r.sampleCount, r.operationCount = 0, 0
@@ -166,10 +169,10 @@ type totals struct {
 	closed     bool
 	groups     [][]*OutcomeTimes // by kind and status; nil = there was none
 	series     []SeriesPoint     // beginning with the end of the warm-up
-	last       time.Duration
-	operations int64 // finished operations, successful or not
-	failed     int64 // operations with a failed part
-	err        error
+	last       time.Duration     // end of the last operation or pause
+	operations int64             // finished operations, successful or not
+	failed     int64             // operations with a failed part
+	err        error             // of the first worker that failed
 
 	currentGroups [][]*OutcomeTimes // since the last call of OnInterval; nil = OnInterval is not used
 	from          time.Duration     // when currentGroups begin
@@ -196,7 +199,8 @@ func emptyGroups(kinds, statuses int) [][]*OutcomeTimes {
 	return out
 }
 
-func (t *totals) failure(status int) bool {
+// isFailure reports whether a status is neither success nor harmless.
+func (t *totals) isFailure(status int) bool {
 	return status != 0 && (t.harmless == 0 || status < t.harmless)
 }
 

@@ -111,7 +111,7 @@ func (s *schedule) giveBack(due, stopAt time.Duration) {
 }
 
 // unstarted counts the arrivals of an open loop that were due before end but that no worker started, up
-// to the maximum number of operations.
+// to the maximum number of operations. It advances the schedule, so only the first call returns the correct number.
 func (s *schedule) unstarted(end time.Duration) (n int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,7 +130,8 @@ func (s *schedule) unstarted(end time.Duration) (n int64) {
 	return min(n, most) // after the stop, several workers may have given back operations
 }
 
-// ending returns why next returned no operation. An arrival after the last operation may be due after the time limit.
+// ending returns why next returned no operation. If all operations were assigned, the run is complete, even if a worker
+// then found the next arrival beyond the time limit.
 func (s *schedule) ending() Ending {
 	if s.timeOver.Load() && (s.maxOperations == 0 || s.assigned.Load() < s.maxOperations) {
 		return OutOfTime

@@ -24,7 +24,7 @@ import (
 // Report is the outcome of a check of a run folder.
 type Report struct {
 	Dir      string   `json:"dir"`
-	Digests  int      `json:"digests"` // files that equal their digest; 0 = the folder has no manifest of digests
+	Digests  int      `json:"digests"` // files that equal their digest; 0 also if the folder has no manifest of digests
 	Samples  int      `json:"samples"`
 	Cells    int      `json:"cells"`
 	Problems []string `json:"problems"`
@@ -249,7 +249,8 @@ func (r *Report) checkSamples(of *run.Run, all []rawSample) {
 	}
 }
 
-// verdict checks that a sample has a proof and times if, and only if, it is correct.
+// verdict checks that a sample has a proof if, and only if, it is correct. It also checks that a sample has no times if
+// it is not correct, or if another repetition of its cell is wrong.
 func (s *rawSample) verdict(cellIsWrong bool) (out []string) {
 	degrees := map[run.Verdict][]answer.Degree{
 		run.Equal:           {answer.EveryValue, answer.KeysAndCounts, answer.DigestOnly, answer.Agreed},
@@ -257,11 +258,11 @@ func (s *rawSample) verdict(cellIsWrong bool) (out []string) {
 		run.Undetermined:    {answer.Undetermined},
 	}
 	timed := len(s.Measured) > 0 && string(s.Measured) != "null"
-	known, correct := degrees[s.Verdict]
+	allowed, correct := degrees[s.Verdict]
 	switch {
 	case correct && s.Proof == "":
 		out = append(out, "is "+string(s.Verdict)+" without a proof")
-	case correct && !slices.Contains(known, s.Proof):
+	case correct && !slices.Contains(allowed, s.Proof):
 		out = append(out, "is "+string(s.Verdict)+" with the proof "+string(s.Proof))
 	case !correct && s.Verdict != run.Wrong && s.Verdict != run.Failed:
 		out = append(out, "has the unknown verdict "+string(s.Verdict))

@@ -100,7 +100,8 @@ func Write(dir, file string) (*Result, error) {
 	return out, os.WriteFile(file, b.Bytes(), 0o644) //nolint:gosec // the user named the file
 }
 
-// sharedFiles reads the files of a run folder that an archive contains, and counts the others.
+// sharedFiles reads the files of a run folder that an archive contains. It lists their names in out.Files, and counts
+// the other files in out.Omitted.
 func sharedFiles(dir string, out *Result) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	err := filepath.WalkDir(dir+string(filepath.Separator), func(name string, d fs.DirEntry, err error) error {
@@ -151,7 +152,7 @@ const (
 var (
 	notLetters    = regexp.MustCompile(`[^a-z]+`)
 	urls          = regexp.MustCompile(`\b([a-z][a-z0-9+.-]*)://[^\s"'<>\\]*`)
-	schema        = regexp.MustCompile(`^[a-z0-9_]+$`)
+	schemaKey     = regexp.MustCompile(`^[a-z0-9_]+$`)
 	emails        = regexp.MustCompile(`[\w.+-]+@[\w-]+(\.[\w-]+)*\b`)
 	atMoment      = regexp.MustCompile(`@[\d.]+(ms|s|m|h)[\d.smh]*$`)
 	ipv4          = regexp.MustCompile(`\b(\d{1,3}\.){3}\d{1,3}\b`)
@@ -229,6 +230,7 @@ func newScrubber(dir string, files map[string][]byte) *scrubber {
 
 // addRun adds the hosts, users and paths of a run.
 func addRun(r *run.Run, add func(...string)) {
+	// A word with a name is a URL, a path, or an option with one of these as its value.
 	addWord := func(text string) {
 		if _, value, ok := strings.Cut(text, "="); ok && strings.HasPrefix(text, "-") {
 			text = value
@@ -402,7 +404,7 @@ func (s *scrubber) value(key string, v any) any {
 		out := map[string]any{}
 		for k, e := range x {
 			name := k
-			if !schema.MatchString(k) {
+			if !schemaKey.MatchString(k) { // a key that comes from the data, such as a query or an error message
 				name = s.text(k)
 			}
 			for out[name] != nil { // keys that differ only in a path

@@ -24,7 +24,8 @@ var files embed.FS
 // FileName is the name of the page.
 const FileName = "index.html"
 
-// MaxBytes is the maximum size of the page. Page cuts queries and plans if the page would be larger.
+// MaxBytes is the size that Page stays below by cutting queries and plans. Page cuts nothing else, so a page whose
+// other content is too large exceeds it.
 const MaxBytes = 2_000_000
 
 // planSeparator separates a query from its plan, as in the files of plans/.
@@ -49,8 +50,8 @@ func (s *Site) Write(dir string) (path string, err error) {
 	return path, os.Rename(path+".new", path)
 }
 
-// Page returns the page. If it would not be smaller than MaxBytes, Page cuts each query and each plan to TextSize
-// bytes.
+// Page returns the page with each query and each plan cut to TextSize bytes. It sets TextSize to the first of its steps
+// with which the page is smaller than MaxBytes, or to 0.
 func (s *Site) Page() ([]byte, error) {
 	var out []byte
 	for _, s.TextSize = range []int{32768, 8192, 4096, 2048, 1024, 512, 256, 0} {

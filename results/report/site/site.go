@@ -92,7 +92,7 @@ type Config struct {
 	Load     float64 `json:"load,omitempty"` // seconds; 0 = not measured
 	Bytes    int64   `json:"bytes,omitempty"`
 	Unranked string  `json:"unranked,omitempty"` // why it is not ranked; "" = it is
-	Text     int     `json:"text"`               // its settings; -1 = not recorded
+	Text     int     `json:"text"`               // index of its settings in Site.texts; -1 = not recorded
 }
 
 // Result is the result of a configuration for a question. Value is NaN unless it is proven.
@@ -102,9 +102,9 @@ type Result struct {
 	N                  int
 	Verdict, Proof     string
 	Problem, Unranked  string
-	Text               int // query and plan; -1 = not recorded
-	verdict, proof     int
-	problem, exclusion int
+	Text               int // index of query and plan in Site.texts; -1 = not recorded
+	verdict, proof     int // indices of Verdict and Proof in Site.Words, set at the end of Read
+	problem, exclusion int // likewise of Problem and Unranked
 }
 
 // MarshalJSON writes a short array, because a page has thousands of results.
@@ -183,18 +183,18 @@ func (s *Site) text(text string) int {
 // excludeWeakerProofs excludes results that are proven by keys, counts or a digest if another result of the same
 // question was compared value by value. Package report does the same within a run.
 func (s *Site) excludeWeakerProofs() {
-	weaker := func(r *Result) bool {
+	isWeaker := func(r *Result) bool {
 		return r.Proof == string(answer.KeysAndCounts) || r.Proof == string(answer.DigestOnly)
 	}
 	hasStronger := map[[2]int]bool{} // by group and question
 	question := func(r *Result) [2]int { return [2]int{s.Configs[r.Config].Group, r.Question} }
 	for i := range s.Results {
-		if r := &s.Results[i]; !math.IsNaN(r.Value) && !weaker(r) && s.Configs[r.Config].Unranked == "" {
+		if r := &s.Results[i]; !math.IsNaN(r.Value) && !isWeaker(r) && s.Configs[r.Config].Unranked == "" {
 			hasStronger[question(r)] = true
 		}
 	}
 	for i := range s.Results {
-		if r := &s.Results[i]; hasStronger[question(r)] && weaker(r) && r.Unranked == "" {
+		if r := &s.Results[i]; hasStronger[question(r)] && isWeaker(r) && r.Unranked == "" {
 			r.Unranked = "its results are proven only by " + r.Proof
 		}
 	}
@@ -414,7 +414,7 @@ type outcome struct {
 	worst  run.Sample // the first one with the worst verdict
 	values []float64
 	unit   string
-	more   bool
+	more   bool // a larger value is better
 }
 
 // severity orders verdicts, the best first. An unknown verdict proves nothing, so it is worse than a correct one.

@@ -113,7 +113,8 @@ func properties(args []string) (out []string) {
 	return slices.Compact(out)
 }
 
-// phrases contains a description of a value of each axis. The value of an axis without a phrase follows its name.
+// phrases contains a description of a value of each axis. The value of an axis that is absent here follows the name of
+// the axis. An axis with an empty phrase is not described.
 var phrases = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"case": "%s", "query": "%s", "mix": "%s", "test": "%s", "scenario": "%s", "day": "%s",
 	"during": "node failure during %s: node ready again", "threads": "%s threads", "target_ops_s": "target %s ops/s",
