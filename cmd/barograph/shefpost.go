@@ -103,8 +103,8 @@ With --schema ihfs each value passes the steps of AWIPS (docs/reference/river.md
 If two values have the same key, that of the product with the later time of issue stays. But a missing value replaces a
 good one only in a revision (the SHEF manual's rule 5.1.6). --policy selects one of AWIPS's modes.
 
-With --policy overwrite, or with --design array96 or array24, the value that arrives last wins. If you then rerun an old post,
-its values replace those of products that were posted after it.
+With --policy overwrite (or its token), or --design array96 or array24, the value that arrives last wins: an old post that
+you rerun replaces the values of products that were posted after it.
 
 Post prints how many values it stored, and how many it did not store, by reason.`,
 		Example: `  barograph shef post --engine postgres://awips@dx1:5432/hd_ob8krf --apps-defaults .Apps_defaults_site RR1LCH.txt
@@ -496,8 +496,8 @@ func newShefRetry(e *env) *cobra.Command {
 		Short: "Return the failed files of a spool to the queue",
 		Long: `Retry moves files from DIR/failed (those that you name, otherwise all) back into DIR, and deletes the files next to them
 that contain the reason of the failure. The service on DIR posts them now or when it starts. Their values do not replace
-those of products with a later time of issue. But if the service has --policy overwrite, or --design array96 or array24, the
-value that arrives last wins: these files then replace the values of all products that were posted after them.`,
+those of products with a later time of issue. But if the service has --policy overwrite (token shef_duplicate), or
+--design array96 or array24, the value that arrives last wins: these files replace values that were posted after them.`,
 		Example: `  barograph shef retry --spool /data/shef
   barograph shef retry --spool /data/shef 20261126T050000-000017`,
 		Args: cobra.ArbitraryArgs,
