@@ -103,8 +103,8 @@ With --schema ihfs each value passes the steps of AWIPS (docs/reference/river.md
 If two values have the same key, that of the product with the later time of issue stays. But a missing value replaces a
 good one only in a revision (the SHEF manual's rule 5.1.6). --policy selects one of AWIPS's modes.
 
-With --policy overwrite (or its token), or --design array96 or array24, the value that arrives last wins: an old post that
-you rerun replaces the values of products that were posted after it.
+With --policy overwrite (or its token), or --design array96 or array24, the value that arrives last wins: an old post
+that you rerun replaces the values of products that were posted after it.
 
 Post prints how many values it stored, and how many it did not store, by reason.`,
 		Example: `  barograph shef post --engine postgres://awips@dx1:5432/hd_ob8krf --apps-defaults .Apps_defaults_site RR1LCH.txt
