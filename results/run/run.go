@@ -76,7 +76,7 @@ type Archive struct {
 
 	Table *Table `json:"table,omitempty"` // the table of key-value records; nil = the engine does not describe it
 
-	// Load is the time from the first record to the last durable commit. It excludes parsing if the data fit into memory,
+	// Load is the time from the call to the last durable commit. It excludes parsing if the data fit into memory,
 	// because they were then parsed before the load. 0 = the archive was loaded before this run.
 	Load       time.Duration `json:"load_ns"`
 	Commits    int           `json:"load_commits"`
