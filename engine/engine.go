@@ -30,7 +30,8 @@ var (
 )
 
 // ErrLocked is wrapped by the error of an archive that another process has open or is loading. Waiting may help.
-// ErrLocked is also an ErrUnreachable, and has its text: fault.Error does not print the text of a class.
+// errors.Is(ErrLocked, ErrUnreachable) is true. Error returns exactly the text of ErrUnreachable, because fault.Error omits
+// a cause whose text is that of its fault.Class.
 var ErrLocked error = locked{}
 
 type locked struct{}
@@ -48,7 +49,7 @@ func UnreachableError(shown string, err error, cure string) error {
 		err = oneLine{err}
 	}
 	if !errors.Is(err, ErrUnreachable) {
-		err = unreachable{err}
+		err = classified{err, ErrUnreachable}
 	}
 	return &fault.Error{Setting: cmp.Or(shown, "the server"), Problem: "is unreachable", Err: err, Cure: cmp.Or(certificateCure(err), cure)}
 }
@@ -58,23 +59,23 @@ func UnreachableError(shown string, err error, cure string) error {
 func FileError(file, problem string, err error, cure string) error {
 	class := ErrUnreachable
 	if err != nil {
-		class = unreachable{err}
+		class = classified{err, ErrUnreachable}
 	}
 	return &fault.Error{File: file, Problem: problem, Err: class, Cure: cure}
 }
 
-// unreachable is a driver's error that also is an ErrUnreachable.
-type unreachable struct{ error }
+// classified is an error that also is of a class (ErrUnreachable or ErrLocked), whose text it does not print.
+type classified struct{ cause, class error }
 
-// Error omits the path of a file, because the fault's setting already names it.
-func (u unreachable) Error() string {
-	if p, ok := u.error.(*fs.PathError); ok { //nolint:errorlint // a wrapped PathError may have more text, which must stay
+// Error omits the path of a file, because the fault already names it.
+func (c classified) Error() string {
+	if p, ok := c.cause.(*fs.PathError); ok { //nolint:errorlint // a wrapped PathError may have more text, which must stay
 		return p.Err.Error()
 	}
-	return u.error.Error()
+	return c.cause.Error()
 }
 
-func (u unreachable) Unwrap() []error { return []error{ErrUnreachable, u.error} }
+func (c classified) Unwrap() []error { return []error{c.class, c.cause} }
 
 // oneLine joins the lines of a driver's error into one, for example a line for each address that
 // the driver tried. It omits a line whose text is already in the result.
@@ -192,8 +193,8 @@ type Options struct {
 // Logger returns the logger to use; it is never nil.
 func (o Options) Logger() *slog.Logger { return cmp.Or(o.Log, slog.New(slog.DiscardHandler)) }
 
-// Engine is an open database, safe for concurrent use. The database lacks a function that
-// is nil and an ability that is not in the list.
+// Engine is an open database, safe for concurrent use. A nil function means that the database does not offer it.
+// The same is true of an ability that is not in Abilities.
 type Engine struct {
 	Abilities []any                                      // at most one of each: archive.Database, kv.Database, posts.Database, *tables.Databases; see Find
 	File      *Location                                  // of an embedded engine; nil = no file. Registry.Open sets it

@@ -42,5 +42,5 @@ func LockedError(path string, err error) error {
 	if pid, command := Holder(path); pid != 0 {
 		problem = fmt.Sprintf("is open in process %d (%s)", pid, command)
 	}
-	return &fault.Error{File: path, Problem: problem, Err: fmt.Errorf("%w: %w", ErrLocked, err), Cure: "wait until that process has ended, or end it"}
+	return &fault.Error{File: path, Problem: problem, Err: classified{err, ErrLocked}, Cure: "wait until that process has ended, or end it"}
 }

@@ -16,7 +16,7 @@ func ownFile(name string) error {
 		return err
 	}
 	if s, ok := info.Sys().(*syscall.Stat_t); !ok || int(s.Uid) != os.Geteuid() || !info.Mode().IsRegular() {
-		return errors.New(name + " belongs to another user, or is not a regular file")
+		return errors.New("belongs to another user, or is not a regular file")
 	}
 	return nil
 }

@@ -102,15 +102,15 @@ func (r Registry) recognize(path string) (scheme string, err error) {
 // unknown is the error of a URL without a known engine. If the URL is the path of an
 // existing file, the cure is to write the engine before the path.
 func (r Registry) unknown(scheme, raw string) error {
-	err := fault.Unknown("engine", scheme, r.schemes())
-	if _, missing := os.Stat(raw); missing == nil {
+	unknown := fault.Unknown("engine", scheme, r.schemes())
+	if _, err := os.Stat(raw); err == nil {
 		engines := r.SchemesWhere(func(d *Driver) bool { return d.Recognizes != nil })
-		err.Setting, err.Problem = raw, "is not an archive of an engine that Barograph knows"
-		err.Cure = "name the engine before the path: " + strings.Join(engines, ":"+raw+", ") + ":" + raw
+		unknown.Setting, unknown.Problem = raw, "is not an archive of an engine that Barograph knows"
+		unknown.Cure = "name the engine before the path: " + strings.Join(engines, ":"+raw+", ") + ":" + raw
 	} else if strings.ContainsAny(raw, "./") && !strings.Contains(raw, ":") {
-		err.Setting, err.Problem, err.Cure = raw, "names no engine", "name the engine before the path: duckdb:"+raw
+		unknown.Setting, unknown.Problem, unknown.Cure = raw, "names no engine", "name the engine before the path: duckdb:"+raw
 	}
-	return err
+	return unknown
 }
 
 func (r Registry) schemes() []string { return r.SchemesWhere(func(*Driver) bool { return true }) }
@@ -280,7 +280,7 @@ func Path(u *url.URL) string {
 // Values are the parameters of a URL, or their defaults. Values keeps the first error;
 // after an error, the results of all further calls are meaningless.
 type Values struct {
-	Given  map[string]string // by parameter name
+	Given  map[string]string // by parameter name: the text in the URL, or the default
 	Err    error
 	prefix string
 }
@@ -379,7 +379,7 @@ func ResolveURL(raw string) (string, error) {
 		name, isFile = filepath.Join(LabDir(), filepath.Base(engine), URLFile), true
 		cure = "start the server: `barograph lab up " + engine + "`; or name the file of a lab in another folder: @DIR/" + engine + "/" + URLFile
 		if err := ownFile(name); err != nil {
-			return "", &fault.Error{Setting: raw, Problem: "is not one of your labs", Err: fmt.Errorf("%w: %w", ErrUnreachable, err), Cure: cure}
+			return "", &fault.Error{Setting: raw, Problem: "is not one of your labs: " + fault.Name(name), Err: classified{err, ErrUnreachable}, Cure: cure}
 		}
 	}
 	if !isFile {

@@ -29,8 +29,8 @@ func TLSParams() []Param {
 // connections are not encrypted.
 func TLS(u *url.URL) (*tls.Config, error) {
 	q := u.Query()
-	bad := func(name string, err error, cure string) error {
-		return &fault.Error{Setting: u.Scheme + " URL, parameter " + name, File: q.Get(name), Err: err, Cure: cure}
+	bad := func(name, file string, err error, cure string) error {
+		return &fault.Error{Setting: u.Scheme + " URL, parameter " + name, File: file, Err: err, Cure: cure}
 	}
 	ca, cert, key := q.Get("tls_ca"), q.Get("tls_cert"), q.Get("tls_key")
 	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: q.Get("tls_name")}
@@ -40,7 +40,7 @@ func TLS(u *url.URL) (*tls.Config, error) {
 	case how == "false" || how == "" && ca+cert+key+c.ServerName == "":
 		return nil, nil //nolint:nilnil // no TLS, no error
 	case how != "true" && how != "":
-		return nil, bad("tls", errors.New(how+" is not understood"), "write tls=true, tls=skip-verify or tls=false")
+		return nil, bad("tls", "", errors.New(how+" is not understood"), "write tls=true, tls=skip-verify or tls=false")
 	}
 	if c.ServerName == "" {
 		c.ServerName = u.Hostname()
@@ -52,13 +52,16 @@ func TLS(u *url.URL) (*tls.Config, error) {
 			err = errors.New("contains no certificate")
 		}
 		if err != nil {
-			return nil, bad("tls_ca", err, "name the PEM file of the CA that signed the server's certificate")
+			return nil, bad("tls_ca", ca, err, "name the PEM file of the CA that signed the server's certificate")
 		}
 	}
-	if cert+key != "" {
+	const pairCure = "name the PEM files of the client's certificate and its key: tls_cert=FILE&tls_key=FILE"
+	if (cert == "") != (key == "") {
+		return nil, bad("tls_cert", "", errors.New("and tls_key are needed together"), pairCure)
+	} else if cert != "" {
 		pair, err := tls.LoadX509KeyPair(cert, key)
 		if err != nil {
-			return nil, bad("tls_cert", err, "name the PEM files of the client's certificate and its key: tls_cert=FILE&tls_key=FILE")
+			return nil, bad("tls_cert", cert, err, pairCure)
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}
@@ -100,8 +103,8 @@ func withPassword(u *url.URL) (*url.URL, error) {
 	}
 	if file != "" {
 		text, err := os.ReadFile(file)
-		info, unknown := os.Stat(file)
-		if err = cmp.Or(err, unknown); err != nil {
+		info, failed := os.Stat(file)
+		if err = cmp.Or(err, failed); err != nil {
 			return nil, refuse(passFile, "cannot be read", err, "name a file whose first line is the password")
 		}
 		if info.Mode().Perm()&0o077 != 0 {

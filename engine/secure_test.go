@@ -70,6 +70,15 @@ func TestTLS(t *testing.T) {
 			t.Errorf("%s: %v", c.query, err)
 		}
 	}
+	for query, want := range map[string]string{
+		"tls=maybe":           "x URL, parameter tls: maybe is not understood; ",
+		"tls_cert=client.pem": "x URL, parameter tls_cert and tls_key are needed together; ",
+		"tls_key=client.key":  "x URL, parameter tls_cert and tls_key are needed together; ",
+	} {
+		if _, err := engine.TLS(&url.URL{Scheme: "x", RawQuery: query}); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", query, err, want)
+		}
+	}
 	if c, err := engine.TLS(&url.URL{Scheme: "x"}); c != nil || err != nil {
 		t.Error(c, err)
 	}

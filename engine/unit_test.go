@@ -264,8 +264,8 @@ func TestHolder(t *testing.T) {
 	if pid, _ := Holder(strings.TrimSuffix(path, ".db")); pid != 0 {
 		t.Errorf("a file with a longer name is the file: %d", pid)
 	}
-	want := path + " is open in process " + strconv.Itoa(cmd.Process.Pid) + " (sleep 60)"
-	if err := LockedError(path, errors.New("locked")); !strings.HasPrefix(err.Error(), want) || !errors.Is(err, ErrLocked) {
+	want := path + " is open in process " + strconv.Itoa(cmd.Process.Pid) + " (sleep 60): locked; wait until that process has ended, or end it"
+	if err := LockedError(path, errors.New("locked")); err.Error() != want || !errors.Is(err, ErrLocked) || !errors.Is(err, ErrUnreachable) {
 		t.Errorf("%v, want %s", err, want)
 	}
 	if err := LockedError(path+"x", errors.New("locked")); !strings.Contains(err.Error(), "is open in another process") {

@@ -16,8 +16,8 @@ func Pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Await calls try at intervals until it succeeds or ctx is done. Then it returns the error
-// of ctx joined with the last error of try.
+// Await calls try at intervals until it succeeds. If ctx is done before, Await returns the error of ctx joined with the
+// last error of try.
 func Await(ctx context.Context, every time.Duration, try func() error) error {
 	for {
 		err := try()

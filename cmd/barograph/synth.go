@@ -53,7 +53,7 @@ func newSynthVSDB(e *env) *cobra.Command {
 		Long: `Vsdb makes files in NCEP's layout: DIR/vsdb_data/{stattype}/{cycle}/{model}/*.vsdb.
 
 The same seed makes the same bytes. Skill decreases with lead, partial sums are consistent, and seasons and models differ.
-The preset "seed" is the smallest archive on which the seven cases of NOAA's experiment return as many rows as NOAA
+The preset "seed" is a small archive on which the seven cases of NOAA's experiment return as many rows as NOAA
 recorded: 848, 16,960, 28,718, 28,718, 2,168, 28,718 and 28,718.`,
 		Example: `  barograph synth vsdb --preset seed --out data
   barograph synth vsdb --since 2019-01-01 --until 2019-01-07 --models gfs,ecm --stattypes anom,pres --out data`,

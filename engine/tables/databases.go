@@ -8,7 +8,8 @@ import (
 	"github.com/barograph/barograph/engine/launch"
 )
 
-// Ability names a function of Databases.
+// Ability names a function of Databases, which a driver promises separately. In package engine, an ability is a complete
+// contract, such as *Databases.
 type Ability string
 
 // The abilities.
@@ -32,7 +33,7 @@ type Databases struct {
 	Lake func(ctx context.Context, s launch.Store) (*Lake, error)
 }
 
-// DatabasesOf returns the ability of an open database. It is never nil.
+// DatabasesOf returns the Databases of an open engine. It is never nil.
 func DatabasesOf(e *engine.Engine) *Databases {
 	if d := engine.Find[*Databases](e); d != nil {
 		return d

@@ -10,8 +10,8 @@
 //	Star      scan       TPC-DS, made by synth tpcds    paths × partitions      StarReference, computed from the files
 //	Lake      scan lake  verification records           partitioning × size     answer.Reference, computed from the files
 //
-// The three functions return different types. One type, Tables, is planned in their place: it would load a set of
-// tables at a placement, run a query text and return rows, a query plan, sizes and resource use. These would change:
+// The three functions return different types. It is planned that the type Tables, which Own returns today, replaces all
+// three. It would then also take a placement and return query plans. These would change:
 //
 //	type       would become                       what would stay
 //	Star       Tables, opened at a Placement      StarFiles and StarReference

@@ -18,7 +18,7 @@ import (
 )
 
 // ErrPlacement is wrapped by the error of tables that were loaded at another placement.
-var ErrPlacement = errors.New("the tables were loaded under another placement")
+var ErrPlacement error = fault.Class("the tables were loaded at another placement")
 
 // ErrStarFiles is wrapped by the error about a folder without the files that an engine needs. The engine cannot load
 // the tables of such a folder at any placement.
@@ -81,7 +81,7 @@ func (p Placement) Parallel() int {
 func (p Placement) Check() error {
 	if p.Partitions < 1 || p.Workers < 0 {
 		setting := fmt.Sprintf("%d partitions, %d workers", p.Partitions, p.Workers)
-		return &fault.Error{Setting: setting, Problem: "are not a valid placement", Cure: "name at least one partition"}
+		return &fault.Error{Setting: setting, Problem: "are not a valid placement", Cure: "name at least one partition, and 0 or more workers"}
 	}
 	for i, path := range p.Paths {
 		if slices.Contains(p.Paths[:i], path) {

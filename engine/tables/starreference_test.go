@@ -155,3 +155,23 @@ func TestCompareStar(t *testing.T) {
 		t.Error("CompareStar accepts more rows than the limit")
 	}
 }
+
+// TestPlacementErrors: an error of a placement has one problem and its cure.
+func TestPlacementErrors(t *testing.T) {
+	loaded := tables.Placement{Partitions: 2}.CheckLoaded(tables.Placement{Partitions: 4})
+	invalid := tables.Placement{Partitions: 4, Workers: -1}.Check()
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{loaded, "2 partitions over []: the tables were loaded in 4 partitions over []; load them again, or name the placement at which they were loaded"},
+		{invalid, "4 partitions, -1 workers are not a valid placement; name at least one partition, and 0 or more workers"},
+	} {
+		if c.err == nil || c.err.Error() != c.want {
+			t.Errorf("%v, want %s", c.err, c.want)
+		}
+	}
+	if !errors.Is(loaded, tables.ErrPlacement) {
+		t.Errorf("%v is no ErrPlacement", loaded)
+	}
+}

@@ -83,7 +83,7 @@ var dialing = regexp.MustCompile(`(?:\S+ \([^)]*\): dial error: )?dial tcp (\S+)
 
 // cause prints the cause, without the name of the file if that is the error's own.
 func (e *Error) cause() string {
-	if p, ok := e.Err.(*fs.PathError); ok && (p.Path == e.File || strings.Contains(e.Setting, p.Path)) { //nolint:errorlint // a chain may contain more
+	if p, ok := e.Err.(*fs.PathError); ok && p.Path != "" && (p.Path == e.File || strings.Contains(e.Setting, p.Path)) { //nolint:errorlint // a chain may contain more
 		return p.Err.Error()
 	}
 	return dialing.ReplaceAllString(Message(e.Err), "$1: ")

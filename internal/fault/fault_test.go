@@ -18,6 +18,7 @@ func TestErrorNamesPlaceAndCure(t *testing.T) {
 		{Error{Setting: "--design wide", Problem: "is not offered", Cure: "choose another"}, "--design wide is not offered; choose another"},
 		{Error{File: "x", Problem: "cannot be opened", Err: fs.ErrNotExist}, "x cannot be opened: file does not exist"},
 		{Error{File: "x", Err: fs.ErrNotExist}, "x: file does not exist"},
+		{Error{Setting: "--a", Err: &fs.PathError{Op: "open", Err: fs.ErrNotExist}}, "--a: open : file does not exist"},
 	} {
 		if got := tc.e.Error(); got != tc.want {
 			t.Errorf("got  %s\nwant %s", got, tc.want)

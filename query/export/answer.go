@@ -148,7 +148,8 @@ func optional(list []float64) []any {
 	return out
 }
 
-// writeParquet writes times as Unix seconds (int64), numbers as optional doubles.
+// writeParquet writes times and leads in seconds (int64), numbers as optional doubles, and lists as repeated doubles, in
+// which a missing number is NaN.
 func writeParquet(w io.Writer, a *answer.Answer) error {
 	group := parquet.Group{}
 	for _, c := range a.Columns {

@@ -63,7 +63,8 @@ func TestAnswerFormats(t *testing.T) {
 	}
 }
 
-// TestAnswerParquet: a Parquet file has each column by its name, with its type, and a missing number is null.
+// TestAnswerParquet: a Parquet file has each column by its name, with its type. A missing number is null, or NaN in a
+// list.
 func TestAnswerParquet(t *testing.T) {
 	a := ranks(t)
 	var out bytes.Buffer

@@ -19,7 +19,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Gauges writes decoded values one by one.
+// Gauges is a writer of decoded values. Write takes all values of one result.
 type Gauges interface {
 	Write(r *shef.Result) error
 	Flush() error // makes the written values readable; Parquet is only readable after Close
@@ -186,7 +186,7 @@ func newGauge(p *shef.Product, g *record.Gauge, sites Sites) Gauge {
 	if !g.IsMissing() {
 		row.Value = &g.Value
 	}
-	if g.Probability >= 0 || g.Probability == -.5 {
+	if g.Probability >= 0 || g.Probability == -.5 { // -0.5 is the mean; -1 is no probability
 		row.Probability = &g.Probability
 	}
 	return row
@@ -268,11 +268,12 @@ func ReadSites(r io.Reader, file string) (Sites, error) {
 		return nil, &fault.Error{File: file, Line: 1, Problem: "names no column lid", Err: err, Cure: "begin with lid,name,lat,lon,zone"}
 	}
 	sites := Sites{}
-	for n := 2; ; n++ {
+	for {
 		row, err := rows.Read()
 		if errors.Is(err, io.EOF) {
 			return sites, nil
 		}
+		line := lineOf(rows, err)
 		var s Site
 		for i := 0; i < len(row) && err == nil; i++ {
 			switch head[i] {
@@ -291,7 +292,7 @@ func ReadSites(r io.Reader, file string) (Sites, error) {
 		}
 		if err != nil {
 			return nil, &fault.Error{
-				File: file, Line: n, Problem: "is not a row of stations", Err: err,
+				File: file, Line: line, Problem: "is not a row of stations", Err: err,
 				Cure: "write an identifier of at most 8 characters, and degrees as 30.8 and -99.5",
 			}
 		}
@@ -313,25 +314,24 @@ func degrees(text string, low, high float64) (*float64, error) {
 	return &v, err
 }
 
-// site returns the properties of a station. The identifier of a station that is not in the table may
-// contain its place (SHEF manual 4.1.2): a letter for the quarter of the earth, then latitude and
-// longitude in tenths of degrees.
+// site returns the properties of a station. The identifier of a station that is not in the table may contain its place
+// (SHEF manual 4.1.2): W for south-west, X north-west, Y north-east or Z south-east, then latitude and longitude in tenths
+// of degrees, with three and four digits. site ignores a place that is not on the earth.
 func (s Sites) site(id record.ID) Site {
 	site, known := s[id]
 	text := id.String()
 	if known || len(text) != 8 || !strings.Contains("WXYZ", text[:1]) {
 		return site
 	}
-	n, err := strconv.Atoi(text[1:])
-	if err != nil {
+	n, err := strconv.ParseUint(text[1:], 10, 32) // it accepts no sign
+	lat, lon := float64(n/10000)/10, float64(n%10000)/10
+	if err != nil || lat > 90 || lon > 180 {
 		return site
 	}
-	quarter := text[0] - 'W'
-	lat, lon := float64(n/10000)/10, float64(n%10000)/10
-	if quarter == 0 || quarter == 3 {
+	if text[0] == 'W' || text[0] == 'Z' {
 		lat = -lat
 	}
-	if quarter < 2 {
+	if text[0] == 'W' || text[0] == 'X' {
 		lon = -lon
 	}
 	return Site{Latitude: &lat, Longitude: &lon}
@@ -348,8 +348,8 @@ type Product struct {
 	Messages int64  `json:"messages"`
 	Values   int64  `json:"values"`
 	Missing  int64  `json:"missing"` // included in Values
-	Lost     int64  `json:"lost"`
-	Nulls    int64  `json:"nulls"`
+	Lost     int64  `json:"lost"`    // values that could not be decoded; not included in Values
+	Nulls    int64  `json:"nulls"`   // empty places (SHEF manual 5.3.5)
 	Errors   int64  `json:"errors"`
 	Warnings int64  `json:"warnings"`
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// TestDamagedParquet: a Parquet file of values that is truncated, changed or of another table gives an error with its
-// name, and never a panic. A complete one is read.
+// TestDamagedParquet: a Parquet file of values that is truncated or of another table gives an error with its name. A
+// changed byte gives such an error or other values, and never a panic or more rows. A complete file is read.
 func TestDamagedParquet(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "v.parquet")
 	value := 1.5
@@ -57,8 +57,8 @@ func TestDamagedParquet(t *testing.T) {
 	for at := 4; at < len(complete); at += 13 {
 		text := append([]byte(nil), complete...)
 		text[at] ^= 0x55
-		if n, _ := read(text); n > 100 { // whatever it is, it is reported or read
-			t.Errorf("byte %d: %d values", at, n)
+		if n, err := read(text); n > 100 || err != nil && !strings.Contains(err.Error(), path+" is not a complete Parquet file of values") {
+			t.Errorf("byte %d: %d values, %v", at, n, err)
 		}
 	}
 	if err := parquet.WriteFile(path, []struct{ A, B int }{{1, 2}}); err != nil {
@@ -99,6 +99,35 @@ func TestSites(t *testing.T) {
 		if _, err := ReadSites(strings.NewReader("lid,lat,lon\nAAA,"+place+"\n"), "s.csv"); err == nil || !strings.Contains(err.Error(), "s.csv:2") {
 			t.Errorf("%s: %v", place, err)
 		}
+	}
+}
+
+// TestPlacesOfIdentifiers: a place that an identifier contains is on the earth.
+func TestPlacesOfIdentifiers(t *testing.T) {
+	for text, want := range map[string]bool{"X3020932": true, "W9001800": true, "X9999999": false, "Y0001801": false, "X-123456": false} {
+		var id record.ID
+		copy(id[:], text)
+		if got := Sites(nil).site(id); (got.Latitude != nil) != want {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
+}
+
+// TestLinesOfCSV: the error of a row names its first line, also after an empty line and after a field with a line end.
+func TestLinesOfCSV(t *testing.T) {
+	problems := ""
+	text := strings.NewReader("station,time,code,value\n\n,,,x\n\"A\nB\",,,x\n1,2\n")
+	err := ReadGauges("v.csv", text, nil, func(_ *record.Gauge, err error) error {
+		problems += err.Error()
+		return nil
+	})
+	for _, want := range []string{"v.csv:3 is not a value", "v.csv:4 is not a value", "v.csv:6 is not a value: record on line 6"} {
+		if err != nil || !strings.Contains(problems, want) {
+			t.Errorf("%s, %v; want %s", problems, err, want)
+		}
+	}
+	if _, err := ReadSites(strings.NewReader("lid,lat\n\nAAA,x\n"), "s.csv"); err == nil || !strings.Contains(err.Error(), "s.csv:3") {
+		t.Errorf("stations: %v", err)
 	}
 }
 

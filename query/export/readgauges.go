@@ -64,7 +64,7 @@ func seekableFile(name string, text io.Reader) (*os.File, error) {
 	return f, nil
 }
 
-// gaugeImport reads one file. line is the number of the current row.
+// gaugeImport reads one file. line is the first line of the current row of CSV, or the number of a row of Parquet.
 type gaugeImport struct {
 	file   string
 	line   int
@@ -184,14 +184,17 @@ func (r *gaugeImport) readCSV(text io.Reader) error {
 			}
 		}
 	}
-	for r.line = 2; ; r.line++ {
+	r.line = 1
+	for {
 		cells, err := rows.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		if _, ok := errors.AsType[*csv.ParseError](err); err != nil && !ok { // the next row would have the same error
-			return &fault.Error{File: r.file, Line: r.line, Problem: "cannot be read", Err: err, Cure: "check the file"}
+		line := lineOf(rows, err)
+		if line == 0 { // the next row would have the same error
+			return &fault.Error{File: r.file, Line: r.line + 1, Problem: "cannot be read", Err: err, Cure: "check the file"}
 		}
+		r.line = line
 		g := Gauge{Quality: "Z"}
 		for i := 0; i < len(cells) && err == nil; i++ {
 			if cells[i] != "" {
@@ -207,6 +210,17 @@ func (r *gaugeImport) readCSV(text io.Reader) error {
 			return err
 		}
 	}
+}
+
+// lineOf returns the first line of the row that rows has read with the error err; 0 = rows could not read its file.
+func lineOf(rows *csv.Reader, err error) int {
+	if bad, ok := errors.AsType[*csv.ParseError](err); ok {
+		return bad.StartLine
+	} else if err != nil {
+		return 0
+	}
+	line, _ := rows.FieldPos(0)
+	return line
 }
 
 // set reads a cell of CSV.

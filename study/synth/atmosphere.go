@@ -240,15 +240,15 @@ type identity struct {
 
 // series makes the records of one series at one valid time, in the order of the leads.
 type series struct {
-	source  rand.PCG
-	total   float64
-	o, o2   float64 // observed mean; for a vector, its two components
-	so      float64 // observed standard deviation
-	weather float64 // share of the variance that the forecast must get right: anomaly²/spread²
-	repr    float64 // variance of representativeness, as a share of the weather's
-	drift   float64 // of the forecast mean in five days
-	noise   float64 // of the forecast mean without skill
-	rate    float64 // T^-skillPower, with this day's predictability
+	source       rand.PCG
+	total        float64
+	o, o2        float64 // observed mean; for a vector, its two components
+	so           float64 // observed standard deviation
+	weatherShare float64 // of the variance, which the forecast must get right: anomaly²/spread²
+	repr         float64 // variance of representativeness, as a share of the weather's
+	drift        float64 // of the forecast mean in five days
+	noise        float64 // standard deviation of the error of the forecast mean, if the forecast has no skill
+	rate         float64 // T^-skillPower, with this day's predictability
 }
 
 // start prepares the series of id.
@@ -262,15 +262,15 @@ func (s *series) start(id *identity) {
 	days := float64(id.valid) / 86400
 	slow, fast := wave(key^1, days/9), wave(key^2, days/1.6)
 
-	weather := sc.anomaly * season(z, id.valid, 0.2) * (1 + 0.14*wave(key^3, days/6) + 0.05*wave(key^4, days/1.3))
-	spread := weather
+	weatherSpread := sc.anomaly * season(z, id.valid, 0.2) * (1 + 0.14*wave(key^3, days/6) + 0.05*wave(key^4, days/1.3))
+	spread := weatherSpread
 	mean := sc.anomaly * (0.17*slow + 0.05*fast)
 	if !id.anomaly {
 		climate := sc.spread*sc.spread - sc.anomaly*sc.anomaly
-		spread = math.Sqrt(climate + weather*weather)
+		spread = math.Sqrt(climate + weatherSpread*weatherSpread)
 		mean += sc.mean + 0.25*sc.spread*(1-season(z, id.valid, 0.2))
 	}
-	*s = series{total: id.total, o: mean, drift: sc.bias * id.modelDrift, noise: 0.11 * weather}
+	*s = series{total: id.total, o: mean, drift: sc.bias * id.modelDrift, noise: 0.11 * weatherSpread}
 	if id.points {
 		s.repr = 0.06
 	}
@@ -278,7 +278,7 @@ func (s *series) start(id *identity) {
 		s.o2 = sc.anomaly * (0.1*wave(key^5, days/7) + 0.05*fast)
 	}
 	s.so = spread * math.Sqrt((id.total-1)/id.total) // one pair has no variance
-	s.weather = weather * weather / (spread * spread)
+	s.weatherShare = weatherSpread * weatherSpread / (spread * spread)
 
 	today := 1 + 0.07*wave(key^6, days/5) + 0.03*wave(key^7, days/1.1)
 	predictable := sc.skill * id.modelSkill * season(z, id.valid, 0.03) * today
@@ -291,9 +291,9 @@ func (s *series) start(id *identity) {
 // leadHours^skillPower.
 func (s *series) forecast(leadHours, power float64) (f, f2, sf, r float64) {
 	g := gauss(&s.source)
-	lost := power * s.rate * (1 + 0.13*g)
-	lost = lost/(1+lost) + analysisError*(1.2+0.2*g) // 1 − anomaly correlation
-	lost = s.weather*lost + s.repr*s.weather // 1 − correlation of the complete field
+	hazard := power * s.rate * (1 + 0.13*g)
+	lostAnomaly := hazard/(1+hazard) + analysisError*(1.2+0.2*g) // 1 − anomaly correlation
+	lost := s.weatherShare*lostAnomaly + s.repr*s.weatherShare   // 1 − correlation of the complete field
 	// Files have 9 digits: an error variance below 3e-8 of the mean square
 	// could be negative after rounding.
 	size := s.o*s.o + s.o2*s.o2 + s.so*s.so
@@ -301,7 +301,7 @@ func (s *series) forecast(leadHours, power float64) (f, f2, sf, r float64) {
 		lost = max(lost, 1.5e-8*size/(s.so*s.so))
 	}
 	r = 1 - min(lost, 1.2)
-	wrong := math.Sqrt(min(lost/s.weather, 1))
+	wrong := math.Sqrt(min(lost/s.weatherShare, 1))
 	f = s.o + s.drift*leadHours/120 + s.noise*wrong*gauss(&s.source)
 	f2 = s.o2 + s.noise*wrong*g*0.5
 	sf = s.so * (1 - 0.02*wrong + 0.02*wrong*g)

@@ -9,8 +9,9 @@
 // Cauchy-Schwarz inequality holds, MAE ≤ RMSE, and all leads of one valid time
 // are compared with the same observations.
 //
-// Every value depends only on the seed and on the identity of its record.
-// Therefore any number of workers can make the files in any order, and an
-// archive of ten years contains the same records of a day as an archive of that
-// day.
+// Every value of a VSDB or MET file depends only on the seed and on the identity
+// of its record. Therefore an archive of ten years contains the same records of a
+// day as an archive of that day. A SHEF product depends only on the description of
+// its feed and on its number. Any number of workers can make the files in any
+// order.
 package synth

@@ -15,9 +15,9 @@ import (
 // report of 14 April 2006 posts in its test 3, or days of a live feed. The zero
 // value is that backlog.
 //
-// A product depends only on the seed and on its number. Every value depends only on
-// station, parameter and time, so a value that is sent twice is the same, unless the
-// second one is a revision.
+// With the same description, a product depends only on its number. The value of a station, parameter and time is always
+// the same, unless a product revises it. But each time that a value is sent, the feed draws anew whether it is missing, a
+// trace or qualified. Therefore a value that is sent twice may differ.
 type SHEF struct {
 	Seed     uint64
 	Messages int       // products; 0 = 55,338
@@ -43,8 +43,8 @@ const (
 	sizeLimit = 20_000
 )
 
-// maxFeedDays limits the days of a feed. A decoder takes a year of two digits as one within the 10 years after the middle
-// of the feed, see Now, and the last forecasts are some weeks after the last product.
+// maxFeedDays limits the days of a feed. A decoder completes a year of two digits to one at most 10 years after Now, the
+// middle of the feed. Half of 6500 days, and the forecasts after the last product, are less.
 const maxFeedDays = 6500
 
 // withDefaults returns the feed with its zero fields filled in.
@@ -90,7 +90,9 @@ func (f SHEF) Feed() (*Feed, error) {
 	case f.Offices < 1 || f.Offices > 26*26*26:
 		return nil, bad("--offices", "is not between 1 and 17,576", "choose another number")
 	case f.Stations < 1 || f.Stations > 1000:
-		return nil, bad("--stations", "is not between 1 and 1000 per office", "choose another number")
+		return nil, bad("--stations-per-office", "is not between 1 and 1000", "choose another number")
+	case f.Offices*f.Stations > stationNames:
+		return nil, bad("--offices times --stations-per-office", "is more than 2,214,576: names of stations would repeat", "choose smaller numbers")
 	case f.Messages/f.PerDay > maxFeedDays:
 		problem := fmt.Sprintf("makes a feed of more than %d days: the years of SHEF dates have two digits", maxFeedDays)
 		return nil, bad("--per-day", problem, "choose more products of a day, or fewer products")
@@ -127,7 +129,7 @@ func (f *Feed) sizeAt(u float64) float64 {
 	return min(max(1, math.Round(f.median*math.Exp(sizeSigma*z))), sizeLimit)
 }
 
-// Size is the approximate number of values of product i, unless product i is a correction (see Make).
+// Size is the number of values of product i, unless product i is a correction (see Make).
 func (f *Feed) Size(i int) int {
 	at := (i*f.stride + int(mix(f.Seed)%uint64(f.Messages))) % f.Messages
 	return int(f.sizeAt((float64(at) + .5) / float64(f.Messages)))
@@ -140,6 +142,9 @@ func (f *Feed) Issued(i int) int64 {
 
 // Now is the middle of the feed. A decoder derives the years and months of the products from it.
 func (f *Feed) Now() time.Time { return time.Unix(f.Issued(f.Messages/2), 0).UTC() }
+
+// stationNames is the number of names that Station can make: three letters, a digit and one of 14 letters.
+const stationNames = 26 * 26 * 26 * 9 * 14
 
 // Station names a station of an office.
 func (f *Feed) Station(office, n int) (id record.ID) {
@@ -166,8 +171,9 @@ type Message struct {
 // corrections is the share of products that correct an earlier one.
 const corrections = 0.05
 
-// Make makes product i in m, and reuses its memory. A correction has the values of an earlier product, raised by 0.07.
-// If the earlier product is a correction, too, Make takes the values that it would have if it were none.
+// Make makes product i in m, and reuses its memory. A correction has the values of an earlier product, raised by 0.07,
+// except missing values, traces and precipitation that stays 0. If the earlier product is a correction, too, Make takes
+// the values that it would have if it were none.
 func (f *Feed) Make(i int, m *Message) {
 	source := rand.NewPCG(f.Seed, uint64(i))
 	r := rand.New(source) //nolint:gosec // data, no secrets
@@ -202,8 +208,8 @@ func (f *Feed) Make(i int, m *Message) {
 	w.text("\r\r\n\x03")
 }
 
-// Files returns the feed as files with so many products each. The number of its first product names
-// a file.
+// Files divides the feed into files of the given number of products (at least 1). A file is named after the number of its
+// first product.
 func (f *Feed) Files(products int) []FileSpec {
 	var out []FileSpec
 	for first := 0; first < f.Messages; first += products {
@@ -281,7 +287,7 @@ func (w *writer) gauge(id record.ID, q *quantity, at int64) record.Gauge {
 		hundredths += 7
 	}
 	if q.low < 0 && q.code[0] == 'P' {
-		hundredths = max(hundredths, 0) // most values of precipitation are zero
+		hundredths = max(hundredths, 0) // many values of precipitation are zero
 	}
 	g.Value = hundredths / 100
 	return g

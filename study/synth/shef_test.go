@@ -122,7 +122,7 @@ func TestSHEFOrderDoesNotMatter(t *testing.T) {
 }
 
 func TestSHEFRefuses(t *testing.T) {
-	for _, bad := range []synth.SHEF{{Messages: -1}, {Mean: .5}, {PerDay: -1}, {Offices: -3}, {Stations: 2000}, {Messages: 6501, PerDay: 1}} {
+	for _, bad := range []synth.SHEF{{Messages: -1}, {Mean: .5}, {PerDay: -1}, {Offices: -3}, {Stations: 2000}, {Offices: 2215, Stations: 1000}, {Messages: 6501, PerDay: 1}} {
 		if _, err := bad.Feed(); err == nil {
 			t.Errorf("%+v was taken", bad)
 		}

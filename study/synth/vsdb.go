@@ -15,7 +15,7 @@ import (
 // VSDB describes an archive of VSDB files: verification by valid day, in the
 // folders {root}/vsdb_data/{stattype}/{cycle}/{model}/ of NCEP's archive.
 //
-// The zero value of a field, except the dates, means all.
+// Empty Models or StatTypes mean all.
 type VSDB struct {
 	Seed     uint64
 	From, To time.Time // first and last valid day, inclusive; To zero = From
@@ -24,7 +24,7 @@ type VSDB struct {
 	// 384 h) and ecm (00Z 12Z, 21 leads to 240 h).
 	Models    []string
 	StatTypes []string // anom, pres, sfc, grid2obs
-	// Preset overrides all fields except Seed: "seed" is the smallest archive on which
+	// Preset overrides all fields except Seed: "seed" is a small archive on which
 	// the seven cases return the recorded numbers of rows; "quickstart" also has some
 	// days of a second model.
 	Preset string
@@ -81,9 +81,8 @@ type vsdbFile struct {
 	gap func(f *vsdbFile, b *block, r *row, mask string, valid int64, lead int) bool
 }
 
-// Files lists the files of the archive, without making their content. The order
-// is by day, stat type, cycle and model. The content of a file depends only on
-// the seed and on its path.
+// Files lists the files of the archive, without making their content. The order is by day, stat type, model and cycle.
+// Without Preset, the content of a file depends only on the seed and on its path.
 func (v VSDB) Files() ([]FileSpec, error) {
 	if v.Preset != "" {
 		made := map[string]func(seed uint64) []FileSpec{"seed": seedPreset, "quickstart": quickstartPreset}[v.Preset]
@@ -223,9 +222,9 @@ func byValidHour(day time.Time, cycle int, leads []int) []validTime {
 	return times
 }
 
-// recordedGaps are the gaps of the real day that follow a rule: an analysis has no cloud cover, small
-// ocean regions have no soil beyond 240 h (the model's grid is coarser at these leads), and at 00Z one
-// lead of the tropopause is missing.
+// recordedGaps are the gaps of the real day that follow a rule. An analysis has no cloud cover, except G104/ATC at 00Z.
+// G2/SAO has no soil beyond 240 h, because the grid of the model is coarser at these leads. At 00Z one lead of the
+// tropopause is missing.
 func recordedGaps(f *vsdbFile, b *block, r *row, mask string, _ int64, lead int) bool {
 	switch r.variable {
 	case "TCLD":
@@ -337,7 +336,7 @@ func (f *vsdbFile) numbers(dst []float64, r *row, s *series, lead, power float64
 	return s.scalar(dst, lead, power, f.points)
 }
 
-// seedPreset lists the files of the smallest archive that returns the recorded
+// seedPreset lists the files of a small archive that returns the recorded
 // numbers of rows of the seven cases of NOAA-GSL's experiment: 848, 16,960,
 // 28,718, 28,718, 2,168, 28,718 and 28,718.
 //
@@ -372,7 +371,7 @@ func seedPreset(seed uint64) []FileSpec {
 	return files
 }
 
-// quickstartPreset is seedPreset with ten days of a second model, so that the page can
+// quickstartPreset is seedPreset with ten days of a second model, so that the quickstart can
 // compare two models. No case queries the second model.
 func quickstartPreset(seed uint64) []FileSpec {
 	ecm := &vsdbModels[1]

@@ -137,13 +137,13 @@ func sfcBlocks(obtype string) []block {
 	return []block{{obtype: obtype, step: 3, masks: sfcMasks, rows: rows}}
 }
 
-// hoursExcept returns the row.hours that have every hour, but none in some masks.
-func hoursExcept(masks []maskSize, out ...string) []uint8 {
+// hoursExcept returns a row.hours with no hours for the masks in excluded, and every hour for the others.
+func hoursExcept(masks []maskSize, excluded ...string) []uint8 {
 	hours := make([]uint8, len(masks))
 	for i, m := range masks {
 		hours[i] = 0xff
-		for _, o := range out {
-			if m.name == o {
+		for _, name := range excluded {
+			if m.name == name {
 				hours[i] = 0
 			}
 		}
