@@ -242,7 +242,7 @@ func SortMarks(all []NumberedMark) (marks []archive.Mark, next int64) {
 	return Latest(marks), next
 }
 
-// Latest drops the marks of files that were loaded again later.
+// Latest keeps the last mark of each file, and drops the files whose last mark is a removal.
 func Latest(all []archive.Mark) []archive.Mark {
 	seen := map[string]bool{}
 	out := make([]archive.Mark, 0, len(all))

@@ -14,9 +14,11 @@
 //   - It replaces the state with one swap: catalog, marks and version change together, and
 //     the commit becomes visible.
 //
-// A client that finds a pending commit whose owner gives no heartbeat restores the documents.
+// A client that finds a pending commit whose owner gives no heartbeat rewrites the state, so that
+// the owner can no longer publish, and restores the documents.
 //
 // The lock is a document. Its owner replaces it several times per lease as a heartbeat. No two
 // clocks are compared: a waiting client takes the lock over if the document has not changed
-// for a lease on the client's own clock.
+// for a lease on the client's own clock. An owner whose heartbeats fail or hang for a lease on
+// its own clock stops. Nothing stops a write request that the server executes still later.
 package docengine

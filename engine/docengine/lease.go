@@ -29,16 +29,17 @@ const (
 	swapTimeout   = 30 * time.Second // time limit of one swap
 )
 
-// lease is a lock that this process owns.
-type lease struct {
+// ownedLock is a lock that this process owns.
+type ownedLock struct {
 	meta Meta
 	name string
 	text lockText
 
-	mu   sync.Mutex
-	rev  int64
-	stop context.CancelCauseFunc // ends the owner's context
-	done chan struct{}           // closed after the last heartbeat
+	mu    sync.Mutex
+	rev   int64
+	owned context.Context // ends when the lock is lost or freed, but not with the caller's context
+	stop  func(error)     // ends owned, and the context that acquire returned
+	done  chan struct{}   // closed after the last heartbeat
 }
 
 // watch observes a lock of another owner.
@@ -48,12 +49,12 @@ type watch struct {
 }
 
 // isDead reports whether the lock has not changed for a lease.
-func (w *watch) isDead(current lockText, patience time.Duration) bool {
+func (w *watch) isDead(current lockText, leaseTime time.Duration) bool {
 	if w.since.IsZero() || current != w.last {
 		w.last, w.since = current, time.Now()
 		return false
 	}
-	return time.Since(w.since) >= patience
+	return time.Since(w.since) >= leaseTime
 }
 
 func loadLock(ctx context.Context, m Meta, name string) (lockText, int64, error) {
@@ -68,9 +69,9 @@ func loadLock(ctx context.Context, m Meta, name string) (lockText, int64, error)
 	return l, rev, nil
 }
 
-// acquire waits for a lock. The returned context ends when the lock is lost; release frees the lock. patience is the
-// lease. All clients must have the same: one with a shorter lease would take a living owner for dead.
-func acquire(ctx context.Context, m Meta, name string, patience time.Duration) (context.Context, *lease, error) {
+// acquire waits for a lock. The returned context ends when the lock is lost; release frees the lock. All clients must
+// have the same leaseTime: one with a shorter lease would take a living owner for dead.
+func acquire(ctx context.Context, m Meta, name string, leaseTime time.Duration) (context.Context, *ownedLock, error) {
 	own := lockText{Owner: rand.Text()}
 	text, err := json.Marshal(own)
 	if err != nil {
@@ -82,13 +83,15 @@ func acquire(ctx context.Context, m Meta, name string, patience time.Duration) (
 		if err != nil {
 			return nil, nil, err
 		}
-		if current.Owner == "" || w.isDead(current, patience) {
+		if current.Owner == "" || w.isDead(current, leaseTime) {
+			sent := time.Now()
 			newRev, err := swapUncanceled(ctx, m, name, text, rev)
 			if err == nil {
-				l := &lease{meta: m, name: name, text: own, rev: newRev, done: make(chan struct{})}
-				var lockCtx context.Context
-				lockCtx, l.stop = context.WithCancelCause(ctx)
-				go l.beat(lockCtx, patience)
+				l := &ownedLock{meta: m, name: name, text: own, rev: newRev, done: make(chan struct{})}
+				lockCtx, stopOwner := context.WithCancelCause(ctx)
+				owned, stopBeats := context.WithCancelCause(context.WithoutCancel(ctx))
+				l.owned, l.stop = owned, func(cause error) { stopBeats(cause); stopOwner(cause) }
+				go l.beat(owned, sent, leaseTime)
 				return lockCtx, l, nil
 			}
 			if !errors.Is(err, ErrChanged) {
@@ -111,24 +114,26 @@ func swapUncanceled(ctx context.Context, m Meta, name string, text []byte, rev i
 	return m.Swap(ctx, name, text, rev)
 }
 
-// beat gives heartbeats until ctx ends.
-func (l *lease) beat(ctx context.Context, patience time.Duration) {
+// beat gives heartbeats until ctx ends. last is the time of the request that took the lock. The lock counts as lost
+// if no heartbeat succeeds in time, also while a request hangs. A process that was suspended tries once more.
+func (l *ownedLock) beat(ctx context.Context, last time.Time, leaseTime time.Duration) {
 	defer close(l.done)
-	last := time.Now()
-	for engine.Pause(ctx, patience/beatsPerLease) == nil {
-		err := l.swap(ctx, false)
+	pause := leaseTime / beatsPerLease
+	for engine.Pause(ctx, pause) == nil {
+		sent := time.Now() // of the heartbeat: other clients may see it, and start to wait, before its reply arrives
+		err := l.swap(ctx, false, max(leaseTime-sent.Sub(last), pause))
 		switch {
 		case err == nil:
-			last = time.Now()
-		case errors.Is(err, errLost) || time.Since(last) >= patience:
+			last = sent
+		case errors.Is(err, errLost) || time.Since(last) >= leaseTime-pause: // the next heartbeat would be too late
 			l.stop(errLost)
 			return
 		}
 	}
 }
 
-// swap gives a heartbeat, after which no other client takes the lock over for a lease, or frees the lock.
-func (l *lease) swap(ctx context.Context, free bool) error {
+// swap renews the lock for another lease, or frees it if free is set. It takes at most limit, and at most swapTimeout.
+func (l *ownedLock) swap(ctx context.Context, free bool, limit time.Duration) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	next := lockText{Owner: l.text.Owner, Beat: l.text.Beat + 1}
@@ -139,15 +144,17 @@ func (l *lease) swap(ctx context.Context, free bool) error {
 	if err != nil {
 		return err
 	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), min(limit, swapTimeout))
+	defer stop()
 	for range 3 {
-		rev, err := swapUncanceled(context.WithoutCancel(ctx), l.meta, l.name, text, l.rev)
+		rev, err := l.meta.Swap(ctx, l.name, text, l.rev)
 		if err == nil {
 			l.rev, l.text = rev, next
 		}
 		if !errors.Is(err, ErrChanged) {
 			return err
 		}
-		current, revision, err := loadLock(context.WithoutCancel(ctx), l.meta, l.name)
+		current, revision, err := loadLock(ctx, l.meta, l.name)
 		switch {
 		case err != nil:
 			return err
@@ -160,8 +167,8 @@ func (l *lease) swap(ctx context.Context, free bool) error {
 }
 
 // release frees the lock. If that fails, the lock is free after a lease.
-func (l *lease) release(ctx context.Context) {
+func (l *ownedLock) release(ctx context.Context) {
 	l.stop(nil)
 	<-l.done
-	_ = l.swap(ctx, true)
+	_ = l.swap(ctx, true, swapTimeout)
 }

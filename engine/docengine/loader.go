@@ -261,7 +261,8 @@ func (t *attempt) publish(ctx context.Context, c *archive.Commit) (bool, error) 
 		copy(c.Complete, done)
 	}
 	_, findsMarks := l.a.store.(archive.MarkFinder)
-	if l.version = 0; visible && isCurrent && !findsMarks {
+	l.version = 0 // the next commit reads the marks
+	if visible && isCurrent && !findsMarks {
 		l.marks, l.version = Latest(append(l.marks, done...)), l.a.cached(l.subset).version
 	}
 	return visible, err

@@ -51,21 +51,21 @@ func NewLocked(s SingleDocumentStore, o Options) *LockedStore {
 
 // state is the state of a subset. Only Swap changes it.
 type state struct {
-	Version int64           `json:"version"` // number of the last commit
-	By      string          `json:"by"`      // random id of the commit that wrote this state
-	Catalog json.RawMessage `json:"catalog"`
-	Marked  []int64         `json:"marked,omitempty"` // numbers of the commits that stored marks
-	Listed  []int64         `json:"listed,omitempty"` // numbers of the commits that stored documents, if ids are listed
-	Pending *pending        `json:"pending,omitempty"`
-	Sized   bool            `json:"sized,omitempty"` // Bytes is counted; archives of earlier versions do not count it
-	Bytes   int64           `json:"bytes,omitempty"` // bytes of all documents and their ids
+	Version  int64           `json:"version"` // number of the last commit
+	CommitID string          `json:"by"`      // random; of the commit that wrote this state
+	Catalog  json.RawMessage `json:"catalog"`
+	Marked   []int64         `json:"marked,omitempty"` // numbers of the commits that stored marks
+	Listed   []int64         `json:"listed,omitempty"` // numbers of the commits that stored documents, if ids are listed
+	Pending  *pending        `json:"pending,omitempty"`
+	Sized    bool            `json:"sized,omitempty"` // Bytes is counted; archives of earlier versions do not count it
+	Bytes    int64           `json:"bytes,omitempty"` // bytes of all documents and their ids
 }
 
 // pending is a commit in flight, or the remains of a crashed one.
 type pending struct {
-	Commit int64  `json:"commit"`
-	Parts  int    `json:"parts"` // number of undo documents
-	By     string `json:"by"`
+	Commit   int64  `json:"commit"`
+	Parts    int    `json:"parts"` // number of undo documents
+	CommitID string `json:"by"`
 }
 
 // subsetsName is the name of the text that lists the subsets. The names of other texts contain the name of a subset,
@@ -112,12 +112,12 @@ func (s *LockedStore) recoveredState(ctx context.Context, subset string) (*state
 	case s.o.ReadOnly:
 		st, err = s.awaitOther(ctx, subset)
 	default:
-		var l *lease
+		var l *ownedLock
 		if ctx, l, err = acquire(ctx, s, lockName(subset), s.o.Lease); err != nil {
 			return nil, err
 		}
 		st, _, err = s.recover(ctx, subset, "")
-		err = errors.Join(err, lostError(ctx))
+		err = errors.Join(err, l.lostError())
 		l.release(context.WithoutCancel(ctx))
 	}
 	if err == nil {
@@ -127,8 +127,8 @@ func (s *LockedStore) recoveredState(ctx context.Context, subset string) (*state
 }
 
 // lostError returns the error of an owner whose lock another client took over.
-func lostError(lockCtx context.Context) error {
-	if cause := context.Cause(lockCtx); errors.Is(cause, errLost) {
+func (l *ownedLock) lostError() error {
+	if cause := context.Cause(l.owned); errors.Is(cause, errLost) {
 		return cause
 	}
 	return nil
@@ -139,13 +139,13 @@ func lostError(lockCtx context.Context) error {
 func (s *LockedStore) awaitOther(ctx context.Context, subset string) (*state, error) {
 	var w watch
 	for {
+		current, _, err := loadLock(ctx, s, lockName(subset)) // before the state: its owner may publish and free it
+		if err != nil {
+			return nil, err
+		}
 		st, _, err := s.loadState(ctx, subset)
 		if err != nil || st.Pending == nil {
 			return st, err
-		}
-		current, _, err := loadLock(ctx, s, lockName(subset))
-		if err != nil {
-			return nil, err
 		}
 		if current.Owner == "" || w.isDead(current, s.o.Lease) {
 			return nil, &fault.Error{
@@ -159,20 +159,24 @@ func (s *LockedStore) awaitOther(ctx context.Context, subset string) (*state, er
 	}
 }
 
-// recover restores the documents that a crashed commit has changed. The caller owns the lock. writer limits it to the
-// commits of one writer; "" = any.
-func (s *LockedStore) recover(ctx context.Context, subset, writer string) (*state, int64, error) {
+// recover restores the documents that a crashed commit has changed. The caller owns the lock. If commitID is not
+// empty, recover rolls back only that commit.
+func (s *LockedStore) recover(ctx context.Context, subset, commitID string) (*state, int64, error) {
 	st, rev, err := s.loadState(ctx, subset)
-	if err != nil || st.Pending == nil || writer != "" && st.Pending.By != writer {
+	if err != nil || st.Pending == nil || commitID != "" && st.Pending.CommitID != commitID {
 		return st, rev, err
 	}
 	p := *st.Pending
+	// The unchanged state gets a new revision: if the commit's client still runs, it cannot publish restored documents.
+	if rev, err = s.swapState(ctx, subset, st, rev); err != nil {
+		return st, rev, err
+	}
 	for k := range p.Parts {
 		if err := s.restore(ctx, subset, undoName(subset, p, k)); err != nil {
 			return st, rev, err
 		}
 	}
-	st.Pending, st.By = nil, ""
+	st.Pending, st.CommitID = nil, ""
 	if rev, err = s.swapState(ctx, subset, st, rev); err != nil {
 		return st, rev, err
 	}
@@ -216,8 +220,9 @@ func (s *LockedStore) restore(ctx context.Context, subset, name string) error {
 	return errors.Join(s.Remove(ctx, subset, t, u.New), s.Write(ctx, subset, t, docs))
 }
 
-// deleteUndo removes undo documents that are not needed any more. A later commit with the same
-// number overwrites any that remain.
+// deleteUndo removes undo documents that are not needed any more. If that fails, or if the client dies before it, they
+// remain. The next commit has the number of a commit that was rolled back, and overwrites its undo documents; nobody
+// removes those of a visible commit.
 func (s *LockedStore) deleteUndo(ctx context.Context, subset string, p pending) {
 	names := lists.Map(lists.Indices(p.Parts), func(k int) string { return undoName(subset, p, k) })
 	if err := s.Delete(context.WithoutCancel(ctx), names); err != nil {
@@ -371,9 +376,7 @@ func (s *LockedStore) Create(ctx context.Context, subset string) error {
 type lockedCommit struct {
 	s            *LockedStore
 	subset       string
-	writer       string       // identifies the state that this commit writes
-	lostError    func() error // the error of a lock that another client took over
-	lease        *lease
+	lock         *ownedLock
 	state        *state
 	rev          int64
 	p            pending
@@ -390,13 +393,12 @@ func (s *LockedStore) Begin(ctx context.Context, subset string) (context.Context
 		return nil, nil, err
 	}
 	k := &lockedCommit{
-		s: s, subset: subset, writer: rand.Text(), lease: l, newIDs: map[string][]string{}, removedIDs: map[string]bool{},
-		lostError: func() error { return lostError(lockCtx) },
+		s: s, subset: subset, lock: l, newIDs: map[string][]string{}, removedIDs: map[string]bool{},
 	}
 	if k.state, k.rev, err = s.recover(lockCtx, subset, ""); err != nil {
 		return nil, nil, k.End(ctx, false, err)
 	}
-	k.p = pending{Commit: k.state.Version + 1, By: k.writer}
+	k.p = pending{Commit: k.state.Version + 1, CommitID: rand.Text()}
 	return lockCtx, k, nil
 }
 
@@ -490,7 +492,7 @@ func (k *lockedCommit) Publish(ctx context.Context, catalog []byte, done []archi
 		k.state.Listed = append(k.state.Listed, k.p.Commit)
 	}
 	k.state.Bytes += k.bytes.Load()
-	k.state.Version, k.state.By, k.state.Catalog, k.state.Pending = k.p.Commit, k.writer, catalog, nil
+	k.state.Version, k.state.CommitID, k.state.Catalog, k.state.Pending = k.p.Commit, k.p.CommitID, catalog, nil
 	if _, err := k.s.swapState(ctx, k.subset, k.state, k.rev); err != nil && !k.isVisible(ctx) {
 		return 0, err
 	}
@@ -502,12 +504,12 @@ func (k *lockedCommit) isVisible(ctx context.Context) bool {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer stop()
 	st, _, err := k.s.loadState(ctx, k.subset)
-	return err == nil && st.By == k.writer
+	return err == nil && st.CommitID == k.p.CommitID
 }
 
 // End frees the lock.
 func (k *lockedCommit) End(ctx context.Context, visible bool, err error) error {
-	err = errors.Join(err, k.lostError())
+	err = errors.Join(err, k.lock.lostError())
 	ctx = context.WithoutCancel(ctx)
 	switch {
 	case visible:
@@ -518,9 +520,9 @@ func (k *lockedCommit) End(ctx context.Context, visible bool, err error) error {
 			}
 		}
 	case k.mayBePending:
-		k.rollBack(ctx)
+		k.rollBack()
 	}
-	k.lease.release(ctx)
+	k.lock.release(ctx)
 	return err
 }
 
@@ -548,14 +550,15 @@ func (k *lockedCommit) removeListedIDs(ctx context.Context) error {
 	return nil
 }
 
-// rollBack rolls back a failed commit. If it cannot, the next client that locks the subset does. It first renews the
-// lock, because after the loss of the lock that client may already have rolled the commit back and written documents.
-func (k *lockedCommit) rollBack(ctx context.Context) {
-	ctx, stop := context.WithTimeout(ctx, undoTimeout)
+// rollBack rolls back a failed commit while it owns the lock, whose heartbeats continue. If it cannot, the next client
+// that locks the subset does. It first renews the lock, because after the loss of the lock that client may already have
+// rolled the commit back and written documents.
+func (k *lockedCommit) rollBack() {
+	ctx, stop := context.WithTimeout(k.lock.owned, undoTimeout)
 	defer stop()
-	err := k.lease.swap(ctx, false)
+	err := errors.Join(k.lock.swap(ctx, false, k.s.o.Lease), k.lock.lostError())
 	if err == nil {
-		_, _, err = k.s.recover(ctx, k.subset, k.writer)
+		_, _, err = k.s.recover(ctx, k.subset, k.p.CommitID)
 	}
 	if err != nil {
 		k.s.recovered.Delete(k.subset)

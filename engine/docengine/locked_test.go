@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -73,12 +74,12 @@ func (m *memory) Put(_ context.Context, name string, text []byte) error {
 	return nil
 }
 
-func (m *memory) Get(_ context.Context, names []string) (map[string][]byte, error) {
+func (m *memory) Get(ctx context.Context, names []string) (map[string][]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	out := maps.Clone(m.texts)
 	maps.DeleteFunc(out, func(name string, _ []byte) bool { return !slices.Contains(names, name) })
-	return out, nil
+	return out, ctx.Err()
 }
 
 func (m *memory) Delete(_ context.Context, names []string) error {
@@ -121,10 +122,10 @@ func (m *memory) Remove(_ context.Context, _ string, _ *record.LineType, ids []s
 }
 
 // begin starts a commit that writes one document.
-func begin(t *testing.T, s *LockedStore, body string) Commit {
+func begin(ctx context.Context, t *testing.T, s *LockedStore, body string) Commit {
 	t.Helper()
 	lt, _ := record.TypeByName("SL1L2")
-	_, c, err := s.Begin(t.Context(), "a")
+	_, c, err := s.Begin(ctx, "a")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,9 +146,9 @@ func TestRollBackWithoutTheLock(t *testing.T) {
 	if err := a.Create(t.Context(), "a"); err != nil {
 		t.Fatal(err)
 	}
-	failing := begin(t, a, "first")
+	failing := begin(t.Context(), t, a, "first")
 	var other Commit
-	takeOver := sync.OnceFunc(func() { other = begin(t, b, "second") })
+	takeOver := sync.OnceFunc(func() { other = begin(t.Context(), t, b, "second") })
 	first.swapError = func(name string) error { // for the time of a lease its heartbeats fail
 		if name == lockName("a") {
 			return errors.New("the connection is lost")
@@ -163,14 +164,7 @@ func TestRollBackWithoutTheLock(t *testing.T) {
 		t.Error("the failed commit has no error")
 	}
 	takeOver()
-	empty, err := design.NewCatalog("a").Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	version, err := other.Publish(t.Context(), empty, nil)
-	if err := errors.Join(err, other.End(t.Context(), version > 0, nil)); err != nil || version == 0 {
-		t.Fatalf("the second commit has version %d, %v", version, err)
-	}
+	publish(t, other)
 	if got := string(shared.docs["id"]); got != "second" {
 		t.Errorf("the document is %q, not that of the second commit", got)
 	}
@@ -184,7 +178,7 @@ func TestRollBackAfterALostReply(t *testing.T) {
 		if err := s.Create(t.Context(), "a"); err != nil {
 			t.Fatal(err)
 		}
-		failing := begin(t, s, "failed")
+		failing := begin(t.Context(), t, s, "failed")
 		store.swapReply = func(name string) error {
 			if !isLost || name != lockName("a") {
 				return nil
@@ -192,7 +186,7 @@ func TestRollBackAfterALostReply(t *testing.T) {
 			return errors.New("the connection is lost")
 		}
 		k, _ := failing.(*lockedCommit)
-		if err := k.lease.swap(t.Context(), false); (err != nil) != isLost { // a heartbeat
+		if err := k.lock.swap(t.Context(), false, time.Minute); (err != nil) != isLost { // a heartbeat
 			t.Fatal(err)
 		}
 		store.swapReply = nil
@@ -275,5 +269,154 @@ func TestMissingMarks(t *testing.T) {
 	delete(shared.texts, partName("marks", "a", 1))
 	if _, err := a.Marks(t.Context(), "a"); err == nil || !strings.HasSuffix(err.Error(), "marks::a::1 is missing") {
 		t.Errorf("missing marks: %v", err)
+	}
+}
+
+// publish makes a commit visible and ends it.
+func publish(t *testing.T, c Commit) {
+	t.Helper()
+	empty, err := design.NewCatalog("a").Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	version, err := c.Publish(t.Context(), empty, nil)
+	if err := c.End(t.Context(), version > 0, err); err != nil || version == 0 {
+		t.Errorf("the commit has version %d, %v", version, err)
+	}
+}
+
+// slowRemovals is a store whose removals take some time. It counts the heartbeats meanwhile.
+type slowRemovals struct {
+	*memory
+	takes time.Duration
+	beats int64
+}
+
+func (s *slowRemovals) Remove(ctx context.Context, subset string, t *record.LineType, ids []string) error {
+	before, _, failed := loadLock(ctx, s, lockName(subset))
+	time.Sleep(s.takes)
+	after, _, err := loadLock(ctx, s, lockName(subset))
+	s.beats += after.Beat - before.Beat
+	return errors.Join(failed, err, s.memory.Remove(ctx, subset, t, ids))
+}
+
+// A rollback longer than a lease keeps its lock, also after the end of the caller's context. Otherwise another
+// client would take the lock over and commit, and the rollback would overwrite its documents.
+func TestHeartbeatsDuringARollback(t *testing.T) {
+	const leaseTime = 100 * time.Millisecond
+	store := &slowRemovals{memory: &memory{content: newContent()}, takes: 3 * leaseTime}
+	s := NewLocked(store, Options{Lease: leaseTime, Writers: 1, Design: design.KeyValue})
+	if err := s.Create(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	failing := begin(ctx, t, s, "failed")
+	stop()
+	err := failing.End(ctx, false, ctx.Err())
+	if !errors.Is(err, context.Canceled) || len(store.docs) > 0 || store.beats < 2 {
+		t.Errorf("%v; %d documents remain, %d heartbeats during the rollback", err, len(store.docs), store.beats)
+	}
+}
+
+// A client that has lost its lock, but does not know it, cannot publish documents that the next owner has restored.
+func TestPublishWithoutTheLock(t *testing.T) {
+	o, shared := Options{Lease: 100 * time.Millisecond, Writers: 1, Design: design.KeyValue}, newContent()
+	var isCut atomic.Bool
+	first, second := &memory{content: shared}, &memory{content: shared}
+	first.swapError = func(name string) error {
+		if isCut.Load() && name == lockName("a") {
+			return errors.New("the connection is lost")
+		}
+		return nil
+	}
+	a, b := NewLocked(first, o), NewLocked(second, o)
+	if err := a.Create(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	late := begin(t.Context(), t, a, "first")
+	isCut.Store(true)
+	publishLate := sync.OnceValues(func() (int64, error) { return late.Publish(t.Context(), []byte("{}"), nil) })
+	second.swapError = func(name string) error {
+		shared.mu.Lock()
+		isRestored := len(shared.docs) == 0
+		shared.mu.Unlock()
+		if isRestored && name == stateName("a") {
+			_, _ = publishLate()
+		}
+		return nil
+	}
+	other := begin(t.Context(), t, b, "second")
+	version, err := publishLate()
+	if version > 0 || !errors.Is(err, ErrChanged) {
+		t.Errorf("the first commit has version %d, %v", version, err)
+	}
+	if err := late.End(t.Context(), version > 0, err); err == nil {
+		t.Error("the first commit has no error")
+	}
+	publish(t, other)
+	if got := string(shared.docs["id"]); got != "second" {
+		t.Errorf("the document is %q, not that of the second commit", got)
+	}
+}
+
+// hangingLock is a store in which changes of the lock hang until their context ends.
+type hangingLock struct {
+	*memory
+	hangs atomic.Bool
+}
+
+func (s *hangingLock) Swap(ctx context.Context, name string, text []byte, rev int64) (int64, error) {
+	if s.hangs.Load() && name == lockName("a") {
+		<-ctx.Done()
+		return rev, ctx.Err()
+	}
+	return s.memory.Swap(ctx, name, text, rev)
+}
+
+// An owner stops a lease after its last heartbeat, although the request of the next one hangs.
+func TestHangingHeartbeat(t *testing.T) {
+	store := &hangingLock{memory: &memory{content: newContent()}}
+	s := NewLocked(store, Options{Lease: 100 * time.Millisecond, Writers: 1, Design: design.KeyValue})
+	if err := s.Create(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, c, err := s.Begin(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	store.hangs.Store(true)
+	select {
+	case <-ctx.Done():
+	case <-time.After(swapTimeout / 3):
+		t.Error("the owner continues without heartbeats")
+	}
+	store.hangs.Store(false)
+	if err := c.End(t.Context(), false, nil); !errors.Is(err, errLost) {
+		t.Errorf("the error of a lost lock: %v", err)
+	}
+}
+
+// A read-only client that reads the state of a commit which ends at that moment reports no incomplete load.
+func TestReadWhileACommitEnds(t *testing.T) {
+	o, shared := Options{Lease: time.Minute, Writers: 1, Design: design.KeyValue}, newContent()
+	s := NewLocked(&memory{content: shared}, o)
+	if err := s.Create(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	c := begin(t.Context(), t, s, "first")
+	reads := 0
+	read := func(name string) {
+		if name != stateName("a") {
+			return
+		}
+		if reads++; reads == 2 { // the first read finds the commit pending, the second is that of awaitOther
+			publish(t, c)
+		}
+	}
+	o.ReadOnly = true
+	reader := NewLocked(&memory{content: shared, loaded: read}, o)
+	if version, _, err := reader.Describe(t.Context(), "a", 0); err != nil || version != 1 {
+		t.Errorf("version %d, %v", version, err)
 	}
 }

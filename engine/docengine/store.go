@@ -25,7 +25,7 @@ type Store interface {
 	// Marks lists the marks of the visible commits, one per digest; see Latest.
 	Marks(ctx context.Context, subset string) ([]archive.Mark, error)
 
-	// Create creates a subset. It returns an error if nothing can be loaded into the subset.
+	// Create creates a subset. It returns an error if the store accepts no loads, or no subset of this name.
 	Create(ctx context.Context, subset string) error
 
 	// Begin starts a commit. Commits of one process to one subset are sequential; other
@@ -41,7 +41,7 @@ type Codec interface {
 	// Append appends a document. All rows have one header and valid time.
 	Append(dst []byte, subset, id string, rows *record.Batch) []byte
 
-	// Decode appends the document's records to a batch of its line type, which has its header.
+	// Decode appends the document's records to a batch of its line type. head is the index of its header in the batch.
 	Decode(doc []byte, into *record.Batch, head uint32, valid int64) error
 }
 
@@ -51,7 +51,7 @@ type Commit interface {
 	// without a document. doc is valid until each returns. Calls of each never overlap.
 	Fetch(ctx context.Context, t *record.LineType, ids []string, each func(id string, doc []byte) error) error
 
-	// Announce announces all later writes. The caller calls it once, before all other methods.
+	// Announce announces all later writes. The caller calls it once, before Write, Remove and Publish.
 	Announce(ctx context.Context, all []Change) error
 
 	// Write writes documents. It may be called concurrently.
@@ -76,7 +76,7 @@ type Commit interface {
 type Change struct {
 	Type     *record.LineType
 	IDs      []string          // without duplicates, in the order of writing
-	Existing map[string][]byte // the existing documents with these ids; empty if Options.Writers is 0
+	Existing map[string][]byte // the existing documents with these ids; empty if Options.Writers is 0 and Removed is false
 	Removed  bool              // the commit removes these documents
 }
 

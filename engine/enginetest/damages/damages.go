@@ -46,15 +46,15 @@ type Damage struct {
 // ErrNone means that the archive has nothing of that kind.
 var ErrNone = errors.New("the archive has nothing of that kind")
 
-// File flips one bit of one file below path. Each byte of the eligible files has the same probability. In files
-// with pages it skips the first three pages (InnoDB's lists of pages) and pages of zeros, which nobody has
-// written yet.
-func File(r *rand.Rand, path string, page int64, counts func(name string) bool) (Damage, error) {
+// File flips one bit of one file below path. Each byte of the eligible files has the same probability. If page, the
+// size of a page, is not 0, File skips the first three pages of each file (InnoDB's lists of pages) and pages of
+// zeros, which nobody has written yet. If 1000 draws find nothing else, the error is ErrNone.
+func File(r *rand.Rand, path string, page int64, isEligible func(name string) bool) (Damage, error) {
 	var names []string
 	var sizes []int64
 	var all int64
 	err := filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || !counts(name) {
+		if err != nil || e.IsDir() || !isEligible(name) {
 			return err
 		}
 		info, err := e.Info()
@@ -67,7 +67,7 @@ func File(r *rand.Rand, path string, page int64, counts func(name string) bool) 
 	if err != nil || all == 0 {
 		return Damage{}, errors.Join(err, ErrNone)
 	}
-	for {
+	for range 1000 {
 		offset, i := r.Int64N(all), 0
 		for offset >= sizes[i] {
 			offset -= sizes[i]
@@ -89,6 +89,7 @@ func File(r *rand.Rand, path string, page int64, counts func(name string) bool) 
 		d.After = fmt.Sprintf("%#02x", text[offset])
 		return d, errors.Join(err, os.WriteFile(names[i], text, 0o600)) // WriteFile keeps the owner and mode of an existing file
 	}
+	return Damage{}, ErrNone
 }
 
 // editJSON changes one random entry of a JSON text whose path the filter accepts: the last digit of a number or
@@ -139,9 +140,9 @@ func walk(r *rand.Rand, path string, v any, set func(any), offer func(string, fu
 		if len(v) > 0 {
 			i := r.IntN(len(v))
 			offer(path+"[]", func() Damage {
-				without, _ := json.Marshal(v[i])
+				removed, _ := json.Marshal(v[i])
 				set(slices.Delete(slices.Clone(v), i, i+1))
-				return Damage{Place: fmt.Sprintf("%s[%d]", path, i), Before: short(string(without)), After: "gone"}
+				return Damage{Place: fmt.Sprintf("%s[%d]", path, i), Before: short(string(removed)), After: "gone"}
 			})
 		}
 	case string:

@@ -17,7 +17,7 @@ type Store struct {
 	Columns string // the query for table, column and type of the archive's tables
 	Schema  string // prefix of a table's name, with the dot
 	Quote   string
-	RowID   string // identifies a row; "" = all columns together identify it
+	RowID   string // identifies a row; "" = the value of the changed column does: one row with this value changes
 	Bind    string // "?" or "$1"
 }
 
@@ -28,13 +28,13 @@ func (c *column) is(words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(c.name, w) })
 }
 
-// isFor reports whether a kind of damage changes this column. The columns with a row's file and number are
-// not part of a record.
+// isFor reports whether a kind of damage changes this column. Marks, catalog, tables of files and headers, and the
+// columns with a row's file, number and ids are outside the records.
 func (c *column) isFor(k Kind) bool {
 	mark, catalog := strings.Contains(c.table, "_marks"), strings.Contains(c.table, "_catalog")
 	time := c.is("_beg", "_end", "_epoch")
-	own := mark || catalog || strings.Contains(c.table, "data_file") || strings.Contains(c.table, "stat_header") ||
-		c.is("data_file_id", "line_num", "stat_header_id", "barograph_row") // not part of a record
+	outsideRecord := mark || catalog || strings.Contains(c.table, "data_file") ||
+		strings.Contains(c.table, "stat_header") || c.is("data_file_id", "line_num", "stat_header_id", "barograph_row")
 	switch k {
 	case Mark:
 		return mark && c.name != "seq"
@@ -43,11 +43,11 @@ func (c *column) isFor(k Kind) bool {
 	case Row:
 		return !mark && !catalog && !strings.Contains(c.table, "data_file") && !c.is("data_file_id", "line_num")
 	case Lead:
-		return !own && (c.is("_lead") || c.name == "data")
+		return !outsideRecord && (c.is("_lead") || c.name == "data")
 	case Time:
-		return !own && time
+		return !outsideRecord && time
 	case Value:
-		return !own && !time && !c.is("_lead") && (!textual(c.kind) || c.name == "data")
+		return !outsideRecord && !time && !c.is("_lead") && (!textual(c.kind) || c.name == "data")
 	}
 	return false
 }
@@ -160,22 +160,22 @@ func (s *Store) damage(ctx context.Context, r *rand.Rand, k Kind, c *column) (Da
 	if err := s.DB.QueryRowContext(ctx, text).Scan(&row, &value); err != nil {
 		return Damage{}, err
 	}
-	where, limit := fmt.Sprintf(" WHERE %s = %s", id, literal(row)), ""
+	where, limit, place := fmt.Sprintf(" WHERE %s = %s", id, literal(row)), "", fmt.Sprintf("%s, row %d", c.table, at)
 	if key, ok := row.([]byte); ok && c.binary() {
 		where = fmt.Sprintf(" WHERE %s = x'%x'", id, key)
 	}
 	if s.RowID == "" {
-		limit = " LIMIT 1"
+		limit, place = " LIMIT 1", c.table+", a row"+short(where)
 	}
-	d := Damage{Place: fmt.Sprintf("%s, row %d, %s", c.table, at, c.name), Before: short(plain(value))}
+	d := Damage{Place: place + ", " + c.name, Before: short(plain(value))}
 	if k == Row || k == Mark && r.IntN(4) == 0 {
-		d.Place, d.Before, d.After = fmt.Sprintf("%s, row %d", c.table, at), "there", "deleted"
+		d.Place, d.Before, d.After = place, "there", "deleted"
 		if value == nil {
 			return d, ErrNone
 		}
 		return d, s.exec(ctx, "DELETE FROM "+table+where+limit)
 	}
-	if s.nested(c) && k != Mark && k != Catalog {
+	if c.isList() && k != Mark && k != Catalog {
 		return s.entry(ctx, r, k, c, table, where, d)
 	}
 	after, inner, err := changed(r, k, c, value)
@@ -203,10 +203,11 @@ func (s *Store) exec(ctx context.Context, text string, args ...any) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", text, err)
 	}
-	if n, err := res.RowsAffected(); err != nil || n != 1 {
-		return fmt.Errorf("%s: changed %d rows: %w", text, n, err)
+	n, err := res.RowsAffected()
+	if err == nil && n != 1 {
+		err = fmt.Errorf("%s: changed %d rows", text, n)
 	}
-	return nil
+	return err
 }
 
 // changed returns another value, and the place in a JSON text that it changed.
@@ -270,8 +271,8 @@ func fits(k Kind, path string) bool {
 	return true
 }
 
-// nested reports whether a column contains entries that are not text.
-func (s *Store) nested(c *column) bool {
+// isList reports whether a column has a list type of DuckDB, which entry changes. Other engines store lists as JSON.
+func (c *column) isList() bool {
 	return strings.Contains(c.kind, "STRUCT(") || strings.HasSuffix(c.kind, "[]")
 }
 
