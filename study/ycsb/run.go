@@ -496,21 +496,21 @@ func (r *Report) Err() error {
 	return worst
 }
 
-// correctness reports wrong results, and results whose correctness is unknown.
+// correctness reports wrong results and, after all of them, results whose correctness is unknown.
 func (r *Report) correctness(v *verdict) {
 	if wrong := r.Transfers.Problem(); wrong != "" {
 		v.add(fault.Differs, wrong, "transactions of this engine are not atomic or not isolated at this isolation level; "+
 			"its speed is not comparable")
-	}
-	if r.Transfers != nil && r.Transfers.Undecided {
-		const unknown = "whether the balances are correct is not known: the engine did not answer the commits of %d transfers"
-		v.add(fault.Incomplete, fmt.Sprintf(unknown, r.Transfers.Unknown), "run it again with fewer threads, or more records")
 	}
 	if n := r.all(statusWrong); n > 0 {
 		v.add(fault.Differs, fmt.Sprintf("%d answers are wrong", n), "see the problems listed; wrong results are not timed")
 	}
 	if broken := r.brokenPromises(); broken != "" {
 		v.add(fault.Differs, broken, "see the history in the run folder")
+	}
+	if r.Transfers != nil && r.Transfers.Undecided {
+		const unknown = "whether the balances are correct is not known: the engine did not answer the commits of %d transfers"
+		v.add(fault.Incomplete, fmt.Sprintf(unknown, r.Transfers.Unknown), "run it again with fewer threads, or more records")
 	}
 	if unknown := r.undecided(); unknown != "" {
 		v.add(fault.Incomplete, "it is not known whether the store is correct: "+unknown,
