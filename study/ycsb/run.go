@@ -29,7 +29,7 @@ type Options struct {
 	Table    string        // name of the table; "" = the workload's
 	Resume   bool          // a load counts an existing record as loaded
 	Replace  bool          // a load replaces the records of an earlier load and its runs
-	Interval time.Duration // between two calls of Watch; 0 = one second
+	Interval time.Duration // between two calls of Watch; 0 = one second; with Faults always one second
 	Watch    func(p pace.Progress)
 	Grace    time.Duration                   // see pace.Options
 	Server   Server                          // observed during the run
