@@ -57,7 +57,7 @@ type workload struct {
 	present  *existing // nil = scans are not checked for missing records
 	problems Problems
 	gap      int64        // number of keys between the last requested loaded key and the first inserted key
-	loaded   atomic.Int64 // numbers that a load has assigned to its workers, from InsertStart
+	loaded   atomic.Int64 // numbers that a load has assigned to its workers, from InsertStart; 0 in a run
 	outages  outages
 	errors   errorCounts
 	retries  atomic.Int64
@@ -236,7 +236,7 @@ func (w *workload) look(ctx context.Context, all []*worker, n int64) (found, wro
 		if err == nil {
 			status = k.judgeAll(&k.row)
 		}
-		if err == nil && status == statusOK && n > probed { // after a load; after a run readLast does it
+		if err == nil && status == statusOK && w.loaded.Load() > 0 { // after a load; after a run readLast does it
 			status, err = k.isOnce(ctx)
 		}
 		mu.Lock()
