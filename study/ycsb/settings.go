@@ -73,7 +73,7 @@ func clientSettings() []Setting {
 		},
 		{
 			"insertcount", "", "records that are loaded or requested (default: recordcount - insertstart)",
-			integer(func(c *Config) *int64 { return &c.InsertCount }, 0, mostKeys),
+			integer(func(c *Config) *int64 { return &c.InsertCount }, 1, mostKeys),
 		},
 		{"threadcount", "1", "workers", integer(func(c *Config) *int64 { return &c.Threads }, 1, mostThreads)},
 		{

@@ -190,6 +190,9 @@ func readHistogram(file string) (*dist.Buckets, error) {
 		for len(counts) <= bucket {
 			counts = append(counts, 0)
 		}
+		if counts[bucket] > 0 {
+			return nil, bad(i+1, errors.New("the bucket is given twice"))
+		}
 		counts[bucket] = n
 		total += n
 	}
