@@ -59,6 +59,9 @@ func (f *Faults) settle(c *Config) (*Config, error) {
 	case f.All[0].At < time.Second:
 		return nil, fault.Misuse("--fault "+f.All[0].String(), "leaves no time to measure the rate before it",
 			"let it happen a second or more after the warm-up")
+	case c.MaxErrors > 0:
+		return nil, fault.Misuse("property maxerrors",
+			"cannot be given with --fault: only the time limit ends a run with faults", "omit it, or set it to 0")
 	}
 	out := *c
 	out.Operations, out.MaxOutage = 0, 0 // only its time limit ends it
