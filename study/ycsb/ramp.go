@@ -122,10 +122,21 @@ func (s *Sweep) ramp(ctx context.Context, t *Target, m Mix) (failed error) {
 	return failed
 }
 
-// exceptOverload returns an error, or nil if it is an overload: a ramp searches for the overload.
+// exceptOverload returns an error, or nil if it is only an overload: a ramp searches for the overload.
 func exceptOverload(err error) error {
-	if errors.Is(err, errOverload) && fault.Code(err) == fault.Incomplete {
+	if fault.Code(err) == fault.Incomplete && isOverload(err) {
 		return nil
 	}
 	return err
+}
+
+// isOverload reports whether an error is an overload, and so is every error that is joined to it.
+func isOverload(err error) bool {
+	switch e := err.(type) { //nolint:errorlint // it walks the tree itself
+	case interface{ Unwrap() []error }:
+		return !slices.ContainsFunc(e.Unwrap(), func(joined error) bool { return !isOverload(joined) })
+	case interface{ Unwrap() error }:
+		return isOverload(e.Unwrap())
+	}
+	return errors.Is(err, errOverload)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine/kv"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/run"
 )
 
@@ -83,6 +84,17 @@ func TestRampOverload(t *testing.T) {
 	s.Targets[0].KV = wrapped{loaded(t, c), conns(func(c *kv.Conn) { c.Read = failing })}
 	if err := s.Run(t.Context()); err == nil || errors.Is(err, errOverload) || len(words) != 1 {
 		t.Errorf("an engine that fails: %v, %v", err, words)
+	}
+}
+
+// TestRampKeepsOtherErrors: an overload does not hide an error that is joined to it, such as that of a full disk.
+func TestRampKeepsOtherErrors(t *testing.T) {
+	overload := &fault.Status{Code: fault.Incomplete, Err: &fault.Error{Problem: "overload", Err: errors.Join(errOverload)}}
+	if err := exceptOverload(errors.Join(overload, nil, overload)); err != nil {
+		t.Errorf("an overload: %v", err)
+	}
+	if err := exceptOverload(errors.Join(overload, io.ErrShortWrite)); !errors.Is(err, io.ErrShortWrite) {
+		t.Errorf("an overload and another error: %v", err)
 	}
 }
 
