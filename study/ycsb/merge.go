@@ -64,7 +64,8 @@ func Merge(dirs []string) (run.Run, []run.Sample, error) {
 				continue
 			}
 			all := cellOfAll(s.Cell, s.Cell.Number("target_ops_s"))
-			if m := s.Measured(); m != nil && m.Place == string(engine.Memory) {
+			isInMemory := func(a run.Archive) bool { return a.Engine == s.Cell.Engine && a.Place == string(engine.Memory) }
+			if slices.ContainsFunc(r.Archives, isInMemory) {
 				s.Cell = all // clients share no engine in memory
 			}
 			if s.Cell.Value("shard") == "" {
