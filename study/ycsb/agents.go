@@ -136,8 +136,10 @@ func joinReplies(all []*peer, parts []Part, silent []error, since time.Time) (ru
 		answered = append(answered, address)
 		began := p.Began.Add(-all[i].ahead)
 		joined = append(joined, part{Sample: p.Sample, measured: p.Sample.Measured(), began: began})
-		if err := p.err(address); err != nil && (worst == nil || fault.Code(err) == fault.Differs) {
+		if err := p.err(address); fault.Code(err) == fault.Differs {
 			worst = errors.Join(err, worst)
+		} else {
+			worst = errors.Join(worst, err)
 		}
 	}
 	if len(joined) == 0 {
