@@ -171,7 +171,8 @@ func promiseResults(calls []history.Op, promises []engine.Promise, when string) 
 	return out
 }
 
-// fineInterval returns the fraction of a second in which at least ten operations are due.
+// fineInterval returns the shortest of 1/10, 1/5 and 1/2 second in which at least ten operations are due; one second if
+// there is none.
 func fineInterval(rate float64) time.Duration {
 	for _, parts := range []time.Duration{10, 5, 2} {
 		if rate >= 10*float64(parts) {

@@ -260,7 +260,7 @@ func (w *workload) prepareLoad(ctx context.Context, k *worker, o *Options, r *Re
 	return c, nil
 }
 
-// isReadable reports whether the records can be read back: no result was wrong, or faults were injected. The records
+// isReadable reports whether the records can be read back: the run has no problem, or faults were injected. The records
 // of an overloaded run can be read, too; an overloaded load lacks records.
 func (r *Report) isReadable() bool {
 	if r.Result.Hung {
@@ -430,8 +430,8 @@ func (r *Report) Operations() int64 {
 	return n
 }
 
-// Response is the histogram of the response times of the successful operations. In a mix with
-// read-modify-writes and reads, it also contains the reads of the read-modify-writes.
+// Response is the histogram of the response times of the successful operations. If the mix has reads or updates of its
+// own, it also contains those of the read-modify-writes.
 func (r *Report) Response() *measure.Histogram { return r.response(r.Result.Groups) }
 
 func (r *Report) response(groups [][]*pace.OutcomeTimes) *measure.Histogram {
@@ -469,7 +469,7 @@ func (r *Report) Throughput() float64 {
 	return float64(r.Succeeded()) / r.Result.Elapsed.Seconds()
 }
 
-// verdict collects the faults of a run and keeps the first one.
+// verdict collects the problems of a run and keeps the first one.
 type verdict struct{ first error }
 
 func (v *verdict) add(code int, problem, cure string, classes ...error) {
@@ -478,7 +478,7 @@ func (v *verdict) add(code int, problem, cure string, classes ...error) {
 	}
 }
 
-// Err returns the fault of the run, with its exit status; nil = no fault. Of several faults it returns the first one
+// Err returns the problem of the run, with its exit status; nil = none. Of several problems it returns the first one
 // that correctness and completeness report, in this order.
 func (r *Report) Err() error {
 	var v verdict
@@ -489,7 +489,7 @@ func (r *Report) Err() error {
 		switch {
 		case worst == nil:
 			worst = &fault.Status{Code: fault.Interrupted, Err: context.Canceled}
-		case fault.Code(worst) == fault.Incomplete: // a later fault must not replace a wrong result
+		case fault.Code(worst) == fault.Incomplete: // a wrong result keeps its status
 			worst = &fault.Status{Code: fault.Interrupted, Err: fmt.Errorf("interrupted; %w", worst)}
 		}
 	}

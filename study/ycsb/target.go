@@ -209,7 +209,7 @@ func (t *Target) watch(o *Options, cell run.Cell) {
 
 // Measure runs a workload and returns a sample of it, also after a failure. It repeats a run during
 // which this process was suspended, and the sample reports that. The report is nil if there was no
-// run; the error is that of the run, or its fault.
+// run; the error is that of the run or, if there is none, its problem (see Report.Err).
 func (t *Target) Measure(
 	ctx context.Context, c *Config, o Options, mix string, rep int,
 ) (run.Sample, *Report, error) {
@@ -253,7 +253,7 @@ func (t *Target) Measure(
 }
 
 // Load loads the target's share of the records and returns a sample of the load. The report is nil
-// if the load did not start; the error is that of the load, or its fault.
+// if the load did not start; the error is that of the load or, if there is none, its problem (see Report.Err).
 func (t *Target) Load(ctx context.Context, c *Config, o Options, mix string) (run.Sample, *Report, error) {
 	r, err := Load(ctx, t.KV, c, o)
 	if r == nil {

@@ -333,7 +333,7 @@ func (w *workload) probe(ctx context.Context, c *kv.Conn) error {
 // mostReopens is the number of attempts of each worker to reopen its connection for the read-back.
 const mostReopens = 20
 
-// readBack reads records after a load or a run without a wrong result so far: an acknowledgement does
+// readBack reads records after a load or a run, if isReadable allows it: an acknowledgement does
 // not prove that the engine has stored the record.
 func (r *Report) readBack(ctx context.Context, w *workload, all []*worker, c counting) error {
 	if r.Fault != nil { // the last operations may have lost their connections
@@ -368,7 +368,7 @@ func (r *Report) readBack(ctx context.Context, w *workload, all []*worker, c cou
 	return nil
 }
 
-// wrongBack returns the fault of the records that were read back, or nil.
+// wrongBack returns the problem of the records that were read back, or nil.
 func (r *Report) wrongBack() error {
 	switch {
 	case r.back.Wrong > 0:
