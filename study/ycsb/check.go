@@ -73,8 +73,8 @@ func (k *worker) next(key []byte) uint64 {
 	return k.id
 }
 
-// note records in the ledger that a write of k.row starts. It returns nil if the ledger does not contain the key.
-func (k *worker) note(number int64, began time.Duration) *entry {
+// beginWrite records in the ledger that a write of k.row starts. It returns nil if the ledger does not contain the key.
+func (k *worker) beginWrite(number int64, began time.Duration) *entry {
 	if k.Integrity {
 		return nil // every write of a field has the same value
 	}
@@ -85,8 +85,8 @@ func (k *worker) note(number int64, began time.Duration) *entry {
 	return e
 }
 
-// settle records in the ledger how a write finished; err is its error.
-func (k *worker) settle(e *entry, r *pace.Recorder, err error) {
+// endWrite records in the ledger how a write finished; err is its error.
+func (k *worker) endWrite(e *entry, r *pace.Recorder, err error) {
 	if e != nil {
 		e.settle(k.row.Fields(), k.version, r.End(), err == nil, err != nil && !unanswered(err))
 	}

@@ -152,7 +152,7 @@ func execute(
 func (w *workload) perform(ctx context.Context, conns []*kv.Conn, o *Options, r *Report) (err error) {
 	w.lenient = !slices.Contains(o.steady(), engine.ReadYourWrites)
 	if o.absent != nil {
-		w.absent, w.lost = o.absent, o.absent.count.Load()
+		w.absent, w.absentBefore = o.absent, o.absent.count.Load()
 	}
 	if !r.Load {
 		if err := w.ready(ctx, conns, r); err != nil {

@@ -159,9 +159,9 @@ func unanswering(c *kv.Conn, down *atomic.Bool, half bool) {
 	}
 }
 
-// TestSettle: settle finds the unknown transfers that explain the balances, also if they share accounts. Differences that
-// no transfers explain stay.
-func TestSettle(t *testing.T) {
+// TestExplainBalances: the unknown transfers that explain the balances are found, also if they share accounts.
+// Differences that no transfers explain stay.
+func TestExplainBalances(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 1000 {
 		off, want := make([]int64, 6), int64(0)
@@ -179,7 +179,7 @@ func TestSettle(t *testing.T) {
 		if lost {
 			off[rng.IntN(6)] -= 1000
 		}
-		if _, undecided := settle(off, unknown); undecided {
+		if _, undecided := explainBalances(off, unknown); undecided {
 			t.Fatal(unknown)
 		}
 		if explained := total(off) == 0 && off[0] == 0 && off[1] == 0 && off[2] == 0; explained == lost {
@@ -192,7 +192,7 @@ func TestSettle(t *testing.T) {
 		many[i] = transfer{0, 1, 7}
 	}
 	off := []int64{-500, 0}
-	if stand, undecided := settle(off, many); stand != 0 || !undecided || off[0] != -500 || time.Since(began) > time.Minute {
+	if stand, undecided := explainBalances(off, many); stand != 0 || !undecided || off[0] != -500 || time.Since(began) > time.Minute {
 		t.Errorf("%d, %v, %v", stand, undecided, off)
 	}
 }

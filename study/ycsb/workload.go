@@ -49,20 +49,20 @@ func statuses() []string {
 // workload is what the workers of one run share.
 type workload struct {
 	*Config
-	fields   []string
-	table    *kv.Records
-	sequence *sequence
-	absent   *absent
-	lost     int64     // number of keys in absent before the run
-	present  *existing // nil = scans are not checked for missing records
-	problems Problems
-	gap      int64        // number of keys between the last requested loaded key and the first inserted key
-	loaded   atomic.Int64 // numbers that a load has assigned to its workers, from InsertStart; 0 in a run
-	outages  outages
-	errors   errorCounts
-	retries  atomic.Int64
-	failed   atomic.Int64 // failed operations, also those of the warm-up
-	accounts *accounts    // nil = no transfers
+	fields       []string
+	table        *kv.Records
+	sequence     *sequence
+	absent       *absent
+	absentBefore int64     // number of keys in absent before the run
+	present      *existing // nil = scans are not checked for missing records
+	problems     Problems
+	gap          int64        // number of keys between the last requested loaded key and the first inserted key
+	loaded       atomic.Int64 // numbers that a load has assigned to its workers, from InsertStart; 0 in a run
+	outages      outages
+	errors       errorCounts
+	retries      atomic.Int64
+	failed       atomic.Int64 // failed operations, also those of the warm-up
+	accounts     *accounts    // nil = no transfers
 
 	ledger    *ledger      // the writes of a run; nil during a load
 	nonce     uint64       // distinguishes the versions of this run; 0 during a load
@@ -81,7 +81,7 @@ type workload struct {
 	uniform    dist.Uniform
 	sequential dist.Sequential
 	hotspot    dist.Hotspot
-	back       dist.Exponential
+	distance   dist.Exponential
 	latest     dist.Latest // each worker copies it, because drawing changes it
 	lengths    func(field int, rng *rand.Rand) int64
 	scanLength func(rng *rand.Rand) int64
@@ -111,7 +111,7 @@ func newWorkload(c *Config, table *kv.Records) (*workload, error) {
 	case "hotspot":
 		w.hotspot = dist.NewHotspot(first, last, c.HotData, c.HotOps)
 	case "exponential":
-		w.back = dist.NewExponential(c.ExpPercentile, float64(c.InsertCount)*c.ExpFraction)
+		w.distance = dist.NewExponential(c.ExpPercentile, float64(c.InsertCount)*c.ExpFraction)
 	case "latest":
 		w.latest = dist.NewLatest(c.InsertCount-1, c.Theta)
 	}
