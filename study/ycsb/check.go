@@ -56,7 +56,8 @@ const (
 )
 
 // nonceOf returns the part of a version that distinguishes a run from most earlier runs, and a shard from
-// all other shards, whenever each of them starts.
+// all other shards, whenever each of them starts. The modulus is a multiple of the number of shards: the nonce minus 1,
+// modulo that number, is the index of the shard.
 func nonceOf(began time.Time, s Shard) uint64 {
 	of := max(s.Of, 1)
 	return 1 + uint64((began.UnixMilli()*of+s.Index)%(nonceMask-nonceMask%of)) //nolint:gosec // not negative
@@ -172,6 +173,7 @@ func (k *worker) judge(what string, key []byte, row *kv.Row, began time.Duration
 			})
 		}
 	}
+	// An earlier run may have written single fields. Each update of this run wrote all fields.
 	if differ && ours && k.WriteAll && k.Mix[opUpdatePath] == 0 {
 		const torn = ": the fields are from different updates, although each update wrote all fields"
 		return k.wrong(what+torn, func() string { return string(key) })

@@ -542,7 +542,7 @@ func (l *loader) one(ctx context.Context, r *pace.Recorder, number int64, isAmbi
 				l.ambiguous.Add(1) // an earlier load wrote it, or an earlier attempt of this one
 			}
 		}
-		taken = taken && !l.replace
+		taken = taken && !l.replace // from here on: a record has the key and was not replaced
 		if taken && (isAmbiguous || l.resume) {
 			err = nil
 		}
