@@ -26,15 +26,15 @@ import (
 // Faults are injected into a server during a run. Their times count from the end of the warm-up.
 type Faults struct {
 	All     []lab.Fault // in the order of their times, at least one
-	Inflict inflict
+	Inflict injectFunc
 	Clients int // number of clients that record a history during the run; 0 = none
 
 	Promises     []engine.Promise // that the server keeps after faults, by its settings before the run
 	Acknowledged string           // what an acknowledged write survives, by the same settings
 }
 
-// inflict injects a fault into a server; output is that of the user's command.
-type inflict func(ctx context.Context, f lab.Fault) (output string, err error)
+// injectFunc injects a fault into a server; output is that of the user's command.
+type injectFunc func(ctx context.Context, f lab.Fault) (output string, err error)
 
 const (
 	faultTimeout    = 5                     // seconds; default timeout of an operation

@@ -144,7 +144,7 @@ func (s *Sweep) byAgents(ctx context.Context, t *Target, m Mix, with *Config, re
 	if len(with.Rates) == 0 {
 		delete(all, "rate")
 	}
-	p, err := s.Agents.Run(ctx, Task{Engine: t.raw, Form: t.Form, Mix: m.Name, Properties: all, Ramp: with.Ramp},
+	p, err := s.Agents.Run(ctx, Task{Engine: t.rawURL, Form: t.Form, Mix: m.Name, Properties: all, Ramp: with.Ramp},
 		t.Folder.Run.Started)
 	if p.Cell.Engine == "" {
 		p = run.Sample{Cell: t.cell(with, m.Name, int(with.Threads), nil)}.Judge(nil, answer.Proof{}, err)

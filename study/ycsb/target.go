@@ -42,12 +42,12 @@ type Target struct {
 	faults *Faults          // of each run; nil = none
 	steady []engine.Promise // of the engine while nothing fails
 
-	raw  string   // the URL
-	url  *url.URL // the same, parsed
-	open func(raw string) (*engine.Engine, error)
-	d    *engine.Driver
-	db   *engine.Engine
-	lab  *lab.State // the lab that runs the engine's server; nil = none
+	rawURL string
+	url    *url.URL // rawURL, parsed
+	open   func(raw string) (*engine.Engine, error)
+	d      *engine.Driver
+	db     *engine.Engine
+	lab    *lab.State // the lab that runs the engine's server; nil = none
 
 	relays []*lab.Relay // one in front of each node; nil = no relays
 
@@ -276,7 +276,7 @@ func Open(
 	if err != nil {
 		return nil, &fault.Status{Code: fault.Usage, Err: err}
 	}
-	t := &Target{Scheme: d.Scheme, Place: d.Place, Form: form, raw: raw, url: u, d: d}
+	t := &Target{Scheme: d.Scheme, Place: d.Place, Form: form, rawURL: raw, url: u, d: d}
 	t.open = func(raw string) (*engine.Engine, error) { return all.Open(ctx, raw, o) }
 	if form.Layout == "" && len(kv.OfferOf(d).Layouts) > 0 {
 		t.Layout = kv.OfferOf(d).Layouts[0]
@@ -321,7 +321,7 @@ func (t *Target) about(ctx context.Context, c *Config) (about engine.About, desc
 
 // Archive describes the target in a run folder.
 func (t *Target) Archive(ctx context.Context, c *Config) (run.Archive, error) {
-	a := study.Participant(t.d, t.raw, engine.About{}, t.lab.Server())
+	a := study.Participant(t.d, t.rawURL, engine.About{}, t.lab.Server())
 	a.Design, a.Load = t.Name(), t.load
 	if t.db.About == nil {
 		return a, nil
