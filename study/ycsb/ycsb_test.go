@@ -204,8 +204,8 @@ func TestScansThatMissTheFirstRecord(t *testing.T) {
 	}
 }
 
-// TestScansOfLateRecords: an engine that may return an inserted record later may return nothing to a scan that starts from
-// this record. Other engines must return it at once.
+// TestScansOfLateRecords: an engine that may return an inserted record later may return nothing to a scan that starts
+// from this record. Other engines must return it at once.
 func TestScansOfLateRecords(t *testing.T) {
 	c := config(t, "readproportion=0", "updateproportion=0", "scanproportion=0.5", "insertproportion=0.5",
 		"requestdistribution=latest", "insertorder=ordered", "zeropadding=12", "minscanlength=3")
