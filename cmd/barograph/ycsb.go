@@ -312,7 +312,7 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 	o.Resume, o.Raw = f.resume, f.raw
 	if f.status || config.Status {
 		o.Interval = time.Duration(config.StatusInterval) * time.Second
-		o.Watch = e.statusLine(config)
+		o.Watch = e.statusLine(config, f.faults != "")
 	}
 	if load {
 		s, r, err := t.Load(ctx, config, o, f.mixName())
@@ -380,9 +380,13 @@ func (e *env) runInto(ctx context.Context, f *ycsbFlags, c *ycsb.Config, t *ycsb
 }
 
 // statusLine writes progress as YCSB does, without the times of each operation. It counts operations that succeeded.
-func (e *env) statusLine(c *ycsb.Config) func(p pace.Progress) {
-	succeeded := int64(0)
+// With eachSecond the run calls the function each second, not only after each status interval.
+func (e *env) statusLine(c *ycsb.Config, eachSecond bool) func(p pace.Progress) {
+	succeeded, calls := int64(0), int64(0)
 	return func(p pace.Progress) {
+		if calls++; eachSecond && calls%c.StatusInterval != 0 {
+			return
+		}
 		rate := float64(p.Finished-p.Failed-succeeded) / float64(c.StatusInterval)
 		succeeded = p.Finished - p.Failed
 		fmt.Fprintf(e.stderr, "%s%s %d sec: %d operations; %.1f current ops/sec; %d failed\n",

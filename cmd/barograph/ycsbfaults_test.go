@@ -8,13 +8,16 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/results/measure/pace"
 	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/study/ycsb"
 )
 
 // faultyLab starts a server in a folder of labs, under its name; on frail disks, if the options
@@ -179,5 +182,20 @@ func TestYCSBFailover(t *testing.T) {
 			}
 			t.Logf("%d rows = 200 + %d inserts, %d failed: %s", rows, inserted, failed, output)
 		})
+	}
+}
+
+// TestStatusOfARunWithFaults: a run with faults reports its progress each second. The lines follow the status interval
+// nevertheless, and their rate is that of one second.
+func TestStatusOfARunWithFaults(t *testing.T) {
+	var printed strings.Builder
+	watch := (&env{stderr: &printed}).statusLine(&ycsb.Config{StatusInterval: 10}, true)
+	for second := range 20 {
+		n := int64(second + 1)
+		watch(pace.Progress{Elapsed: time.Duration(n) * time.Second, Finished: 100 * n})
+	}
+	lines, rates := strings.Count(printed.String(), "\n"), strings.Count(printed.String(), "; 100.0 current ops/sec;")
+	if lines != 2 || rates != 2 {
+		t.Errorf("%d lines, %d with the rate:\n%s", lines, rates, printed.String())
 	}
 }

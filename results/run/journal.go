@@ -42,10 +42,10 @@ type Event struct {
 	PID      int                  `json:"pid,omitempty"`
 	Text     string               `json:"text,omitempty"`
 	Cell     Cell                 `json:"cell,omitzero"`
-	Done     int64                `json:"done,omitempty"` // progress of a step; for a rate: operations
+	Done     int64                `json:"done,omitempty"` // progress of a step; rate: operations since the previous rate
 	Total    int64                `json:"of,omitempty"`
-	Failed   int64                `json:"failed,omitempty"`
-	Times    *IntervalPercentiles `json:"times,omitempty"` // rate only: response times of successful operations
+	Failed   int64                `json:"failed,omitempty"` // rate only: all failures of the run; readers subtract
+	Times    *IntervalPercentiles `json:"times,omitempty"`  // rate only: response times of successful operations
 	Counters []Counter            `json:"counters,omitempty"`
 	Sample   *Sample              `json:"sample,omitempty"`
 }

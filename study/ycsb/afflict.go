@@ -39,7 +39,7 @@ func (t *Target) Afflict(
 		promises = nil // without a flush of each write, a server without power keeps none of them
 	}
 	t.faults = &Faults{All: all, Clients: clients, Promises: promises, Acknowledged: about.Acknowledged}
-	t.faults.Inflict, err = t.breaker(all, command)
+	t.faults.Inflict, err = t.injector(all, command)
 	return err
 }
 
@@ -75,10 +75,10 @@ func (t *Target) relay() error {
 	return direct.Close()
 }
 
-// breaker returns the function that injects the faults.
-func (t *Target) breaker(all []lab.Fault, command string) (inflict, error) {
+// injector returns the function that injects the faults.
+func (t *Target) injector(all []lab.Fault, command string) (injectFunc, error) {
 	isRelayed := func(f lab.Fault) bool { return f.Action.Relayed() }
-	nodes, err := t.nodeBreaker(slices.DeleteFunc(slices.Clone(all), isRelayed), command)
+	nodes, err := t.nodeInjector(slices.DeleteFunc(slices.Clone(all), isRelayed), command)
 	if err != nil {
 		return nil, err
 	}
@@ -97,8 +97,8 @@ func (t *Target) breaker(all []lab.Fault, command string) (inflict, error) {
 	}, nil
 }
 
-// nodeBreaker returns the function that injects faults into nodes; nil = there are none to inject.
-func (t *Target) nodeBreaker(all []lab.Fault, command string) (inflict, error) {
+// nodeInjector returns the function that injects faults into nodes; nil = there are none to inject.
+func (t *Target) nodeInjector(all []lab.Fault, command string) (injectFunc, error) {
 	switch {
 	case len(all) == 0:
 		return nil, nil //nolint:nilnil // there is nothing to do

@@ -48,7 +48,7 @@ type Part struct {
 	Problem string    // error of the run; "" = none
 	Code    int       // exit status of Problem
 
-	Overload bool // Problem is errOverload
+	Overload bool // Problem is errOverload, and nothing else
 	Cannot   bool // Problem is ErrCannot
 }
 
@@ -208,7 +208,7 @@ var errNotStarted = errors.New("the run was prepared and not started")
 func (a *Agent) perform(ctx context.Context, task *Task, c *Config, p *agentRun) (out Part) {
 	fail := func(err error) {
 		out.Problem, out.Code = fault.Redact(err.Error()), fault.Code(err)
-		out.Overload, out.Cannot = errors.Is(err, errOverload), errors.Is(err, ErrCannot)
+		out.Overload, out.Cannot = isOverload(err), errors.Is(err, ErrCannot)
 		if errors.Is(err, engine.ErrUnreachable) {
 			out.Code = fault.Unreachable
 		}

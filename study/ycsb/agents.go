@@ -124,7 +124,7 @@ func release(ctx context.Context, all []*peer, id string) {
 
 // joinReplies joins the parts of the agents. silent has the errors of those that did not reply.
 func joinReplies(all []*peer, parts []Part, silent []error, since time.Time) (run.Sample, error) {
-	var joined []part
+	var joined []clientSample
 	var answered, lost []string
 	var worst error
 	for i, p := range parts {
@@ -135,9 +135,11 @@ func joinReplies(all []*peer, parts []Part, silent []error, since time.Time) (ru
 		}
 		answered = append(answered, address)
 		began := p.Began.Add(-all[i].ahead)
-		joined = append(joined, part{Sample: p.Sample, measured: p.Sample.Measured(), began: began})
-		if err := p.err(address); err != nil && (worst == nil || fault.Code(err) == fault.Differs) {
+		joined = append(joined, clientSample{Sample: p.Sample, measured: p.Sample.Measured(), began: began})
+		if err := p.err(address); fault.Code(err) == fault.Differs {
 			worst = errors.Join(err, worst)
+		} else {
+			worst = errors.Join(worst, err)
 		}
 	}
 	if len(joined) == 0 {

@@ -56,7 +56,8 @@ const (
 )
 
 // nonceOf returns the part of a version that distinguishes a run from most earlier runs, and a shard from
-// all other shards, whenever each of them starts.
+// all other shards, whenever each of them starts. The modulus is a multiple of the number of shards: the nonce minus 1,
+// modulo that number, is the index of the shard.
 func nonceOf(began time.Time, s Shard) uint64 {
 	of := max(s.Of, 1)
 	return 1 + uint64((began.UnixMilli()*of+s.Index)%(nonceMask-nonceMask%of)) //nolint:gosec // not negative
@@ -73,8 +74,8 @@ func (k *worker) next(key []byte) uint64 {
 	return k.id
 }
 
-// note records in the ledger that a write of k.row starts. It returns nil if the ledger does not contain the key.
-func (k *worker) note(number int64, began time.Duration) *entry {
+// beginWrite records in the ledger that a write of k.row starts. It returns nil if the ledger does not contain the key.
+func (k *worker) beginWrite(number int64, began time.Duration) *entry {
 	if k.Integrity {
 		return nil // every write of a field has the same value
 	}
@@ -85,8 +86,8 @@ func (k *worker) note(number int64, began time.Duration) *entry {
 	return e
 }
 
-// settle records in the ledger how a write finished; err is its error.
-func (k *worker) settle(e *entry, r *pace.Recorder, err error) {
+// endWrite records in the ledger how a write finished; err is its error.
+func (k *worker) endWrite(e *entry, r *pace.Recorder, err error) {
 	if e != nil {
 		e.settle(k.row.Fields(), k.version, r.End(), err == nil, err != nil && !unanswered(err))
 	}
@@ -172,6 +173,7 @@ func (k *worker) judge(what string, key []byte, row *kv.Row, began time.Duration
 			})
 		}
 	}
+	// An earlier run may have written single fields. Each update of this run wrote all fields.
 	if differ && ours && k.WriteAll && k.Mix[opUpdatePath] == 0 {
 		const torn = ": the fields are from different updates, although each update wrote all fields"
 		return k.wrong(what+torn, func() string { return string(key) })

@@ -318,8 +318,8 @@ func setRates(c *Config, v string) error {
 	return nil
 }
 
-// settle sets the target of a workload to the first rate and, without a time limit, its duration to
-// that of all rates.
+// settle sets the target of a workload to the first rate and, without a time limit, its duration to that of all rates.
+// It drops operationcount, because the rates have a duration.
 func (r Rates) settle(c *Config) {
 	if len(r) == 0 {
 		return

@@ -175,6 +175,7 @@ func TestPropertiesThatAreRefused(t *testing.T) {
 		"requestdistribution=zipf":        "zipfian",
 		"workload=site.ycsb.TimeSeries":   "not known",
 		"insertcount=2000":                "insertstart + insertcount",
+		"insertcount=0":                   "from 1 to 100000000000000000",
 		"insertstart=1000":                "is not below recordcount",
 		"minscanlength=2000":              "greater than maxscanlength",
 		"fieldnameprefix='":               "cannot be used",
@@ -238,6 +239,7 @@ func TestFieldLengthHistogram(t *testing.T) {
 	for text, good := range map[string]bool{
 		"BlockSize\t10\n0\t1\n3\t2\n": true, "BlockSize\t10\n": false, "Block\t10\n0\t1\n": false, "BlockSize\t10\nx\t1\n": false, "": false,
 		"BlockSize\t1000000000\n0\t1\n1000000\t1\n": false, "BlockSize\t10\n0\t9223372036854775807\n1\t5\n": false, // overflows
+		"BlockSize\t10\n0\t5\n0\t0\n": false,
 	} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -18,16 +18,17 @@ const (
 	shellPath  = "/bin/sh"
 	mostOutput = 2000        // bytes of a command's output that are kept: the last ones
 	outputWait = time.Second // after the command has ended, for processes that it started and that keep its output open
-	// A command that starts a server in the foreground never ends, and an interrupt does not reach the repair after a run.
+	// commandLimit kills a command that does not end, for example one that starts a server in the foreground. The user
+	// cannot interrupt it during the repair after a run.
 	commandLimit = 5 * time.Minute
 )
 
 // shell returns the function that injects faults by a command of the user's. The command receives the action, the node
 // and, for some actions, the amount, and is killed after limit. shell refuses a command that cannot run, because the run
 // would then be useless.
-func shell(command string, limit time.Duration) (inflict, error) {
+func shell(command string, limit time.Duration) (injectFunc, error) {
 	script := command + ` "$@"`
-	bad := func(problem string, err error) (inflict, error) {
+	bad := func(problem string, err error) (injectFunc, error) {
 		const cure = "name a command that " + shellPath + " runs, such as './break.sh': it is called as ./break.sh kill 1"
 		return nil, &fault.Status{Code: fault.Usage, Err: &fault.Error{
 			Setting: "--fault-command", Problem: problem, Err: err, Cure: cure,

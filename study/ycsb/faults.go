@@ -26,15 +26,15 @@ import (
 // Faults are injected into a server during a run. Their times count from the end of the warm-up.
 type Faults struct {
 	All     []lab.Fault // in the order of their times, at least one
-	Inflict inflict
+	Inflict injectFunc
 	Clients int // number of clients that record a history during the run; 0 = none
 
 	Promises     []engine.Promise // that the server keeps after faults, by its settings before the run
 	Acknowledged string           // what an acknowledged write survives, by the same settings
 }
 
-// inflict injects a fault into a server; output is that of the user's command.
-type inflict func(ctx context.Context, f lab.Fault) (output string, err error)
+// injectFunc injects a fault into a server; output is that of the user's command.
+type injectFunc func(ctx context.Context, f lab.Fault) (output string, err error)
 
 const (
 	faultTimeout    = 5                     // seconds; default timeout of an operation
@@ -59,6 +59,9 @@ func (f *Faults) settle(c *Config) (*Config, error) {
 	case f.All[0].At < time.Second:
 		return nil, fault.Misuse("--fault "+f.All[0].String(), "leaves no time to measure the rate before it",
 			"let it happen a second or more after the warm-up")
+	case c.MaxErrors > 0:
+		return nil, fault.Misuse("property maxerrors",
+			"cannot be given with --fault: only the time limit ends a run with faults", "omit it, or set it to 0")
 	}
 	out := *c
 	out.Operations, out.MaxOutage = 0, 0 // only its time limit ends it
@@ -168,7 +171,8 @@ func promiseResults(calls []history.Op, promises []engine.Promise, when string) 
 	return out
 }
 
-// fineInterval returns the fraction of a second in which at least ten operations are due.
+// fineInterval returns the shortest of 1/10, 1/5 and 1/2 second in which at least ten operations are due; one second if
+// there is none.
 func fineInterval(rate float64) time.Duration {
 	for _, parts := range []time.Duration{10, 5, 2} {
 		if rate >= 10*float64(parts) {

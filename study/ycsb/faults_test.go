@@ -256,7 +256,7 @@ func TestRelayToAnEngineThatFails(t *testing.T) {
 
 // TestFaultsAreRefused: faults whose cost cannot be measured are refused before the run.
 func TestFaultsAreRefused(t *testing.T) {
-	for text, set := range map[string]string{"give a --target": "maxexecutiontime=9", "maxexecutiontime is not given": "target=10", "the run is over before": "target=10,maxexecutiontime=2", "leaves no time": "target=10,maxexecutiontime=9,early"} {
+	for text, set := range map[string]string{"give a --target": "maxexecutiontime=9", "maxexecutiontime is not given": "target=10", "the run is over before": "target=10,maxexecutiontime=2", "leaves no time": "target=10,maxexecutiontime=9,early", "maxerrors cannot be given": "target=10,maxexecutiontime=9,maxerrors=5"} {
 		c := config(t, strings.Split(strings.TrimSuffix(set, ",early"), ",")...)
 		f := &Faults{All: []lab.Fault{{Action: lab.Kill, Node: 1, At: 2 * time.Second}}}
 		if strings.HasSuffix(set, "early") {

@@ -394,7 +394,7 @@ func (x *matrixRow) tryAll(t *testing.T, seeds int) {
 		row := fmt.Sprintf("| %s | %s%s | %s |", x.kind, x.mix, strings.Join(append([]string{""}, x.more...), ", "), name)
 		for _, rate := range []float64{1, 0.01, 0.001} {
 			if seeds == 1 && (rate != 0.01 || verify && x.unchecked == "") {
-				continue // by night
+				continue // only nightly runs try these
 			}
 			var caught []int64
 			for seed := range seeds {

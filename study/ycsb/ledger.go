@@ -56,7 +56,7 @@ type register struct {
 	gone     [2]overwritten // a ring of the last overwritten versions
 	next     int            // index in gone of the next one
 	initial  time.Duration  // when the value from before the run was certainly overwritten; 0 = not yet
-	forgot   time.Duration  // when the last version was overwritten that is no longer in gone
+	forgot   time.Duration  // the latest time of the versions that gone had to drop
 	unjudged bool           // there were too many concurrent writes to know the versions
 }
 
@@ -233,7 +233,7 @@ func (r *register) remove(version uint64) {
 	}
 }
 
-// acknowledge records that a write is done. It overwrote each write that had ended before it began.
+// acknowledge records that a write is done. This write overwrote each other write that had ended before this one began.
 func (r *register) acknowledge(version uint64, now time.Duration) {
 	began := never
 	for i := range r.live {

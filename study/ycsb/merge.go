@@ -16,8 +16,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// part is one client's measurement of a cell.
-type part struct {
+// clientSample is one client's measurement of a cell.
+type clientSample struct {
 	run.Sample
 	measured *run.Measured // nil if its results are not correct
 	began    time.Time
@@ -37,7 +37,7 @@ type part struct {
 // without a shard.
 func Merge(dirs []string) (run.Run, []run.Sample, error) {
 	var out run.Run
-	parts := map[string][]part{}
+	parts := map[string][]clientSample{}
 	var order []string
 	var unmerged []run.Sample
 	reps := map[string]int{} // the last repetition of each cell without shards
@@ -64,7 +64,8 @@ func Merge(dirs []string) (run.Run, []run.Sample, error) {
 				continue
 			}
 			all := cellOfAll(s.Cell, s.Cell.Number("target_ops_s"))
-			if m := s.Measured(); m != nil && m.Place == string(engine.Memory) {
+			isInMemory := func(a run.Archive) bool { return a.Engine == s.Cell.Engine && a.Place == string(engine.Memory) }
+			if slices.ContainsFunc(r.Archives, isInMemory) {
 				s.Cell = all // clients share no engine in memory
 			}
 			if s.Cell.Value("shard") == "" {
@@ -73,7 +74,7 @@ func Merge(dirs []string) (run.Run, []run.Sample, error) {
 				unmerged = append(unmerged, s)
 				continue
 			}
-			p := part{Sample: s, measured: s.Measured(), began: r.Started}
+			p := clientSample{Sample: s, measured: s.Measured(), began: r.Started}
 			if p.measured != nil {
 				p.began = r.Started.Add(p.measured.Start)
 			}
@@ -111,7 +112,7 @@ func locateHistory(s *run.Sample, dir string) {
 }
 
 // missingShards lists the shards whose samples are not among the parts of a cell.
-func missingShards(parts []part) (missing []string) {
+func missingShards(parts []clientSample) (missing []string) {
 	found, of := map[string]bool{}, int64(0)
 	for _, p := range parts {
 		var s Shard
@@ -155,8 +156,8 @@ func widen(r, o *run.Run) {
 }
 
 // mergeParts merges the samples of several clients of one cell. The time of the result counts from since.
-func mergeParts(parts []part, since time.Time) (run.Sample, error) {
-	first := slices.MinFunc(parts, func(a, b part) int { return a.began.Compare(b.began) })
+func mergeParts(parts []clientSample, since time.Time) (run.Sample, error) {
+	first := slices.MinFunc(parts, func(a, b clientSample) int { return a.began.Compare(b.began) })
 	m := &run.Measured{Start: first.began.Sub(since), Mix: &run.Mix{}, Usage: &run.Usage{}}
 	out, target, shards := first.Sample, 0.0, map[string]bool{}
 	out.Answers, out.ProblemCounts, out.Warnings = &answer.Tally{}, nil, nil
@@ -228,7 +229,7 @@ func moreAxes(c run.Cell) (all []any) {
 
 // join adds the measurements of all clients, whose results are all correct, to m. It returns the warnings with those of
 // its own.
-func join(m *run.Measured, parts []part, began time.Time, warnings []string) ([]string, error) {
+func join(m *run.Measured, parts []clientSample, began time.Time, warnings []string) ([]string, error) {
 	shortest := parts[0].measured.Total
 	for _, p := range parts {
 		if p.measured.Interval != parts[0].measured.Interval {
@@ -295,7 +296,7 @@ func addUsage(u, o *run.Usage) {
 }
 
 // addGroups adds the histograms of all groups, and summarizes them.
-func addGroups(x *run.Mix, parts []part) error {
+func addGroups(x *run.Mix, parts []clientSample) error {
 	type times struct{ service, response *measure.Histogram }
 	var sums []times
 	all := times{measure.NewHistogram(), measure.NewHistogram()}

@@ -39,7 +39,10 @@ func aPoint(shard string, after time.Duration, times ...int) run.Sample {
 func folder(t *testing.T, points ...run.Sample) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "r")
-	f, err := run.Create(dir, run.Run{ID: "r", Workload: run.MixWorkload, Started: time.Unix(1_700_000_000, 0).UTC()})
+	f, err := run.Create(dir, run.Run{
+		ID: "r", Workload: run.MixWorkload, Started: time.Unix(1_700_000_000, 0).UTC(),
+		Archives: []run.Archive{{Engine: "dry", Place: "memory"}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,6 +145,26 @@ func TestMergeOfTwoEngines(t *testing.T) {
 	}
 	if reps["dry"] != 4 || reps["postgres"] != 1 || reps["mariadb"] != 1 {
 		t.Errorf("%v", reps)
+	}
+}
+
+// TestMergeOfFailedOverhead: measurements of the client overhead that failed are not those of clients of one engine,
+// either.
+func TestMergeOfFailedOverhead(t *testing.T) {
+	var dirs []string
+	for _, shard := range []string{"1/2", "2/2"} {
+		s := aPoint(shard, 0, 1, 2)
+		s.Cell = run.MixCell("dry", "columns", "workloada", 8, 0, shard)
+		dirs = append(dirs, folder(t, s.Judge(nil, answer.Proof{}, errors.New("the table is full"))))
+	}
+	_, samples, err := ycsb.Merge(dirs)
+	if err != nil || len(samples) != 2 {
+		t.Fatalf("%+v, %v", samples, err)
+	}
+	for i, s := range samples {
+		if s.Rep != i+1 || s.Cell.Value("shard") != "" {
+			t.Errorf("%s, repetition %d", s.Cell, s.Rep)
+		}
 	}
 }
 

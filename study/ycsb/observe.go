@@ -32,7 +32,7 @@ type observer struct {
 	machine   *measure.MachineMeter
 	before    engine.Metrics              // at the start
 	last      engine.Metrics              // at the last sample
-	waits     map[engine.SessionGroup]int // number of sessions of all samples, by their group with the Count 0
+	waits     map[engine.SessionGroup]int // sum of the sessions over all samples; key: their group, with the Count 0
 	samples   []run.SessionSample
 	began     time.Time
 	executed  []engine.Statement // before the run

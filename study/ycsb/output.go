@@ -199,8 +199,8 @@ type logged struct {
 }
 
 // WriteLogs writes an HdrHistogram log for each kind of operation that succeeded: service times
-// and, if requested, response times, with a line for each status interval, as YCSB does. A run with
-// errors has none.
+// and, if requested, response times, with a line for each status interval, as YCSB does, or for each second of a run
+// with faults. A run whose times may not be shown (see timed) has none.
 func (r *Report) WriteLogs() (err error) {
 	if !r.timed() {
 		return nil

@@ -34,15 +34,15 @@ type Ramped struct {
 }
 
 const (
-	follows    = 0.95 // the engine sustains a rate if it completes this fraction of what is due
-	steeper    = 1.5  // factor between a sustained rate and the next one, while all are sustained
-	closeBy    = 1.1  // the search ends if this factor separates the sustained rate from the other one
-	mostSteps  = 40   // of a ramp
-	stepLength = 10   // seconds of each rate, if the workload has no time limit
+	sustainedShare = 0.95 // the engine sustains a rate if it completes this fraction of what is due
+	steeper        = 1.5  // factor between a sustained rate and the next one, while all are sustained
+	closeFactor    = 1.1  // the search ends if this factor separates the sustained rate from the other one
+	mostSteps      = 40   // of a ramp
+	stepLength     = 10   // seconds of each rate, if the workload has no time limit
 )
 
 func (r Ramp) sustains(s Step) bool {
-	return s.Goodput >= follows*s.Rate && (r.Bound == 0 || s.P99 <= r.Bound)
+	return s.Goodput >= sustainedShare*s.Rate && (r.Bound == 0 || s.P99 <= r.Bound)
 }
 
 // climb raises the rate by half until it is not sustained, then halves the interval between the
@@ -63,7 +63,7 @@ func (r Ramp) climb(measure func(rate float64) (Step, bool)) Ramped {
 		switch {
 		case out.NotSustained.Rate == 0:
 			rate *= steeper
-		case out.Sustained.Rate == 0 || out.NotSustained.Rate <= closeBy*out.Sustained.Rate:
+		case out.Sustained.Rate == 0 || out.NotSustained.Rate <= closeFactor*out.Sustained.Rate:
 			return out
 		default:
 			rate = (out.Sustained.Rate + out.NotSustained.Rate) / 2
@@ -85,8 +85,8 @@ func (r Ramped) String() string {
 	case r.NotSustained.Rate == 0:
 		return "sustains " + at(r.Sustained) + ", the highest rate that was tried"
 	}
-	reason := fmt.Sprintf("less than %.0f %% of the due operations are done", 100*follows)
-	if r.NotSustained.Goodput >= follows*r.NotSustained.Rate {
+	reason := fmt.Sprintf("less than %.0f %% of the due operations are done", 100*sustainedShare)
+	if r.NotSustained.Goodput >= sustainedShare*r.NotSustained.Rate {
 		reason = fmt.Sprintf("the 99th percentile exceeds %s", r.Bound)
 	}
 	return fmt.Sprintf("the knee: it sustains %s; at %s %s", at(r.Sustained), at(r.NotSustained), reason)
@@ -106,7 +106,7 @@ func (s *Sweep) ramp(ctx context.Context, t *Target, m Mix) (failed error) {
 		var goodput, p99 []float64
 		for rep := range max(s.Reps, 1) {
 			c.Target = rate
-			p, err := s.cell(ctx, t, Mix{m.Name, &c, m.Properties}, slices.Max(s.Threads), rep+1)
+			p, err := s.runPoint(ctx, t, Mix{m.Name, &c, m.Properties}, slices.Max(s.Threads), rep+1)
 			x := p.Measured()
 			if failed = errors.Join(ctx.Err(), exceptOverload(err)); failed != nil || x == nil {
 				return Step{}, false
@@ -122,10 +122,21 @@ func (s *Sweep) ramp(ctx context.Context, t *Target, m Mix) (failed error) {
 	return failed
 }
 
-// exceptOverload returns an error, or nil if it is an overload: a ramp searches for the overload.
+// exceptOverload returns an error, or nil if it is only an overload: a ramp searches for the overload.
 func exceptOverload(err error) error {
-	if errors.Is(err, errOverload) && fault.Code(err) == fault.Incomplete {
+	if fault.Code(err) == fault.Incomplete && isOverload(err) {
 		return nil
 	}
 	return err
+}
+
+// isOverload reports whether an error is an overload, and so is every error that is joined to it.
+func isOverload(err error) bool {
+	switch e := err.(type) { //nolint:errorlint // it walks the tree itself
+	case interface{ Unwrap() []error }:
+		return !slices.ContainsFunc(e.Unwrap(), func(joined error) bool { return !isOverload(joined) })
+	case interface{ Unwrap() error }:
+		return isOverload(e.Unwrap())
+	}
+	return errors.Is(err, errOverload)
 }

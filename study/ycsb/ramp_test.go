@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine/kv"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/run"
 )
 
@@ -25,11 +26,11 @@ func TestRamp(t *testing.T) {
 		knee     float64
 		says     string
 	}{
-		"what is done":           {1000, time.Millisecond, 1, 0, 1000 / follows, "the knee: it sustains 1044/s"},
+		"what is done":           {1000, time.Millisecond, 1, 0, 1000 / sustainedShare, "the knee: it sustains 1044/s"},
 		"a bound":                {1000, time.Millisecond, 0.5, 5 * time.Millisecond, 500, "the 99th percentile exceeds 5ms"},
-		"a bound that is far":    {1000, time.Millisecond, 0.5, time.Second, 1000 / follows, "less than 95 % of the due operations are done"},
+		"a bound that is far":    {1000, time.Millisecond, 0.5, time.Second, 1000 / sustainedShare, "less than 95 % of the due operations are done"},
 		"not even the first":     {50, time.Millisecond, 1, 0, 0, "does not sustain even the first rate, 100/s (50/s done"},
-		"the first, but no more": {100, time.Millisecond, 1, 0, 100 / follows, "it sustains 100/s"},
+		"the first, but no more": {100, time.Millisecond, 1, 0, 100 / sustainedShare, "it sustains 100/s"},
 		"there is no end to it":  {math.Inf(1), time.Millisecond, 1, 0, math.Inf(1), "the highest rate that was tried"},
 	} {
 		r := Ramp{First: 100, Bound: c.bound}.climb(func(rate float64) (Step, bool) {
@@ -44,7 +45,7 @@ func TestRamp(t *testing.T) {
 			if r.NotSustained.Rate != 0 || len(r.Steps) != mostSteps {
 				t.Errorf("%s: %+v", name, r)
 			}
-		} else if held > c.knee || held*closeBy < c.knee && held > 0 || held == 0 != (c.knee == 0) || r.NotSustained.Rate <= c.knee && c.knee > 0 || len(r.Steps) > 15 {
+		} else if held > c.knee || held*closeFactor < c.knee && held > 0 || held == 0 != (c.knee == 0) || r.NotSustained.Rate <= c.knee && c.knee > 0 || len(r.Steps) > 15 {
 			t.Errorf("%s: %+v, not %.0f", name, r, c.knee)
 		}
 		if !strings.Contains(r.String(), c.says) {
@@ -83,6 +84,17 @@ func TestRampOverload(t *testing.T) {
 	s.Targets[0].KV = wrapped{loaded(t, c), conns(func(c *kv.Conn) { c.Read = failing })}
 	if err := s.Run(t.Context()); err == nil || errors.Is(err, errOverload) || len(words) != 1 {
 		t.Errorf("an engine that fails: %v, %v", err, words)
+	}
+}
+
+// TestRampKeepsOtherErrors: an overload does not hide an error that is joined to it, such as that of a full disk.
+func TestRampKeepsOtherErrors(t *testing.T) {
+	overload := &fault.Status{Code: fault.Incomplete, Err: &fault.Error{Problem: "overload", Err: errors.Join(errOverload)}}
+	if err := exceptOverload(errors.Join(overload, nil, overload)); err != nil {
+		t.Errorf("an overload: %v", err)
+	}
+	if err := exceptOverload(errors.Join(overload, io.ErrShortWrite)); !errors.Is(err, io.ErrShortWrite) {
+		t.Errorf("an overload and another error: %v", err)
 	}
 }
 

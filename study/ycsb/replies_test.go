@@ -18,7 +18,7 @@ import (
 )
 
 // TestLostAgents: the status of a wrong result remains if another agent does not reply. The cell of a sample has no shard,
-// even if it is that of one agent.
+// even if it is that of one agent. The error names each agent with an error.
 func TestLostAgents(t *testing.T) {
 	peers, lost := []*peer{{address: "a"}, {address: "b"}}, errors.New("connection refused")
 	sample := run.Sample{Cell: run.MixCell("dry", "pairs", "workloada", 1, 0, "1/2"), Answers: &run.Answers{Succeeded: 1, Found: 1}}
@@ -29,6 +29,17 @@ func TestLostAgents(t *testing.T) {
 		if code(err) != want || !errors.Is(err, lost) || s.Cell.Value("shard") != "" || len(s.Warnings) != 1 {
 			t.Errorf("status %d, want %d: %v; %+v", code(err), want, err, s)
 		}
+	}
+	failed, other := Part{Sample: correct.Sample, Problem: "no answer", Code: fault.Incomplete}, wrong
+	other.Sample.Cell = run.MixCell("dry", "pairs", "workloada", 1, 0, "2/2")
+	_, err := joinReplies(peers, []Part{failed, other}, []error{nil, nil}, time.Time{})
+	if code(err) != fault.Differs || !strings.Contains(err.Error(), "agent a: no answer") || !strings.Contains(err.Error(), "agent b: wrong") {
+		t.Errorf("two agents with errors: %v", err)
+	}
+	other.Problem, other.Code = "no answer, either", fault.Incomplete
+	_, err = joinReplies(peers, []Part{failed, other}, []error{nil, nil}, time.Time{})
+	if code(err) != fault.Incomplete || !strings.Contains(err.Error(), "agent a: ") || !strings.Contains(err.Error(), "agent b: ") {
+		t.Errorf("two agents with the same status: %v", err)
 	}
 }
 

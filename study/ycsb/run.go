@@ -29,7 +29,7 @@ type Options struct {
 	Table    string        // name of the table; "" = the workload's
 	Resume   bool          // a load counts an existing record as loaded
 	Replace  bool          // a load replaces the records of an earlier load and its runs
-	Interval time.Duration // between two calls of Watch; 0 = one second
+	Interval time.Duration // between two calls of Watch; 0 = one second; with Faults always one second
 	Watch    func(p pace.Progress)
 	Grace    time.Duration                   // see pace.Options
 	Server   Server                          // observed during the run
@@ -152,7 +152,7 @@ func execute(
 func (w *workload) perform(ctx context.Context, conns []*kv.Conn, o *Options, r *Report) (err error) {
 	w.lenient = !slices.Contains(o.steady(), engine.ReadYourWrites)
 	if o.absent != nil {
-		w.absent, w.lost = o.absent, o.absent.count.Load()
+		w.absent, w.absentBefore = o.absent, o.absent.count.Load()
 	}
 	if !r.Load {
 		if err := w.ready(ctx, conns, r); err != nil {
@@ -260,7 +260,7 @@ func (w *workload) prepareLoad(ctx context.Context, k *worker, o *Options, r *Re
 	return c, nil
 }
 
-// isReadable reports whether the records can be read back: no result was wrong, or faults were injected. The records
+// isReadable reports whether the records can be read back: the run has no problem, or faults were injected. The records
 // of an overloaded run can be read, too; an overloaded load lacks records.
 func (r *Report) isReadable() bool {
 	if r.Result.Hung {
@@ -430,8 +430,8 @@ func (r *Report) Operations() int64 {
 	return n
 }
 
-// Response is the histogram of the response times of the successful operations. In a mix with
-// read-modify-writes and reads, it also contains the reads of the read-modify-writes.
+// Response is the histogram of the response times of the successful operations. If the mix has reads or updates of its
+// own, it also contains those of the read-modify-writes.
 func (r *Report) Response() *measure.Histogram { return r.response(r.Result.Groups) }
 
 func (r *Report) response(groups [][]*pace.OutcomeTimes) *measure.Histogram {
@@ -469,7 +469,7 @@ func (r *Report) Throughput() float64 {
 	return float64(r.Succeeded()) / r.Result.Elapsed.Seconds()
 }
 
-// verdict collects the faults of a run and keeps the first one.
+// verdict collects the problems of a run and keeps the first one.
 type verdict struct{ first error }
 
 func (v *verdict) add(code int, problem, cure string, classes ...error) {
@@ -478,7 +478,7 @@ func (v *verdict) add(code int, problem, cure string, classes ...error) {
 	}
 }
 
-// Err returns the fault of the run, with its exit status; nil = no fault. Of several faults it returns the first one
+// Err returns the problem of the run, with its exit status; nil = none. Of several problems it returns the first one
 // that correctness and completeness report, in this order.
 func (r *Report) Err() error {
 	var v verdict
@@ -489,28 +489,28 @@ func (r *Report) Err() error {
 		switch {
 		case worst == nil:
 			worst = &fault.Status{Code: fault.Interrupted, Err: context.Canceled}
-		case fault.Code(worst) == fault.Incomplete: // a later fault must not replace a wrong result
+		case fault.Code(worst) == fault.Incomplete: // a wrong result keeps its status
 			worst = &fault.Status{Code: fault.Interrupted, Err: fmt.Errorf("interrupted; %w", worst)}
 		}
 	}
 	return worst
 }
 
-// correctness reports wrong results, and results whose correctness is unknown.
+// correctness reports wrong results and, after all of them, results whose correctness is unknown.
 func (r *Report) correctness(v *verdict) {
 	if wrong := r.Transfers.Problem(); wrong != "" {
 		v.add(fault.Differs, wrong, "transactions of this engine are not atomic or not isolated at this isolation level; "+
 			"its speed is not comparable")
-	}
-	if r.Transfers != nil && r.Transfers.Undecided {
-		const unknown = "whether the balances are correct is not known: the engine did not answer the commits of %d transfers"
-		v.add(fault.Incomplete, fmt.Sprintf(unknown, r.Transfers.Unknown), "run it again with fewer threads, or more records")
 	}
 	if n := r.all(statusWrong); n > 0 {
 		v.add(fault.Differs, fmt.Sprintf("%d answers are wrong", n), "see the problems listed; wrong results are not timed")
 	}
 	if broken := r.brokenPromises(); broken != "" {
 		v.add(fault.Differs, broken, "see the history in the run folder")
+	}
+	if r.Transfers != nil && r.Transfers.Undecided {
+		const unknown = "whether the balances are correct is not known: the engine did not answer the commits of %d transfers"
+		v.add(fault.Incomplete, fmt.Sprintf(unknown, r.Transfers.Unknown), "run it again with fewer threads, or more records")
 	}
 	if unknown := r.undecided(); unknown != "" {
 		v.add(fault.Incomplete, "it is not known whether the store is correct: "+unknown,

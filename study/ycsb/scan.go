@@ -61,7 +61,7 @@ func (k *worker) scanned(key []byte, row *kv.Row) error {
 	}
 	s.records++
 	s.last = append(s.last[:0], key...)
-	k.passed(key)
+	k.checkLeftOut(key)
 	switch {
 	case s.verified != statusOK:
 	case k.Integrity:
@@ -72,16 +72,10 @@ func (k *worker) scanned(key []byte, row *kv.Row) error {
 	return nil
 }
 
-// skippedFirst reports a scan that does not begin with the requested record, unless a worker has
-// deleted that record meanwhile.
+// skippedFirst reports a scan that does not begin with the requested record.
 func (k *worker) skippedFirst(key []byte) {
-	isInserted := k.scan.number >= k.Records
-	switch {
-	case isInserted && (k.lenient || k.excused.Load()): // the engine may return it later, or may have lost it
-		return
-	case !isInserted && k.present != nil && k.present.from == 0: // passed reports a known record
-		return
-	case k.absent.has(k.scan.number):
+	isKnown := k.scan.number < k.Records && k.present != nil && k.present.from == 0
+	if isKnown || k.mayLackFirst() { // checkLeftOut reports a known record
 		return
 	}
 	k.scan.status = k.wrong("scan: the first record is left out", func() string {
@@ -89,8 +83,15 @@ func (k *worker) skippedFirst(key []byte) {
 	})
 }
 
-// passed reports each known record that the scan should have returned before key.
-func (k *worker) passed(key []byte) {
+// mayLackFirst reports whether a scan may lack the requested record: a worker has deleted it meanwhile, or a run
+// inserted it, and the engine may return it later or may have lost it.
+func (k *worker) mayLackFirst() bool {
+	isInserted := k.scan.number >= k.Records
+	return isInserted && (k.lenient || k.excused.Load()) || k.absent.has(k.scan.number)
+}
+
+// checkLeftOut reports each known record that the scan should have returned before key.
+func (k *worker) checkLeftOut(key []byte) {
 	s := &k.scan
 	if k.present == nil || s.status != statusOK {
 		return
@@ -131,7 +132,7 @@ func (k *worker) bounds(n int) int {
 		})
 	case s.records == n:
 		return statusOK
-	case s.records == 0 && !k.absent.has(s.number):
+	case s.records == 0 && !k.mayLackFirst():
 		return k.wrong("scan: no record, although the first one exists", func() string { return string(k.key) })
 	case k.present == nil:
 		return statusOK

@@ -73,7 +73,7 @@ func clientSettings() []Setting {
 		},
 		{
 			"insertcount", "", "records that are loaded or requested (default: recordcount - insertstart)",
-			integer(func(c *Config) *int64 { return &c.InsertCount }, 0, mostKeys),
+			integer(func(c *Config) *int64 { return &c.InsertCount }, 1, mostKeys),
 		},
 		{"threadcount", "1", "workers", integer(func(c *Config) *int64 { return &c.Threads }, 1, mostThreads)},
 		{
@@ -81,8 +81,8 @@ func clientSettings() []Setting {
 			number(func(c *Config) *float64 { return &c.Target }, 1e9),
 		},
 		{
-			"rate", "", "in place of target, rates one after the other: 500/s@30s,1000/s@30s, after the warm-up, " +
-				"during which the first applies; a load keeps the last rate to its end (not YCSB's)", setRates,
+			"rate", "", "in place of target and operationcount, rates one after the other: 500/s@30s,1000/s@30s, after the " +
+				"warm-up, during which the first applies; a load keeps the last rate to its end (not YCSB's)", setRates,
 		},
 		{
 			"maxexecutiontime", "0", "seconds after which the run ends; 0 = no limit",
@@ -442,7 +442,7 @@ func ParseProperties(file string, text []byte) (Properties, error) {
 			rest = strings.TrimLeft(rest[1:], " \t\f")
 		}
 		value, ok2 := unescape(rest)
-		if fault.Planted && len(value) > 5 { // planted: a value is cut
+		if fault.Planted && len(value) > 5 { // only under the build tag plantedfault: FuzzProperties must find this cut value
 			value = value[:5]
 		}
 		if name == "" || !ok1 || !ok2 {

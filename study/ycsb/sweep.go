@@ -65,7 +65,7 @@ func (s *Sweep) Run(ctx context.Context) (first error) {
 		case s.Find:
 			err = s.saturate(ctx, t, m)
 		default:
-			_, err = s.cell(ctx, t, m, s.Threads[i/len(s.Mixes)/len(s.Targets)], round+1)
+			_, err = s.runPoint(ctx, t, m, s.Threads[i/len(s.Mixes)/len(s.Targets)], round+1)
 		}
 		if first == nil {
 			first = err
@@ -82,7 +82,7 @@ func (s *Sweep) saturate(ctx context.Context, t *Target, m Mix) (failed error) {
 	repeated := func(n int64) (Summary, bool) {
 		var all []run.Sample
 		for rep := range max(s.Reps, 1) {
-			p, err := s.cell(ctx, t, m, n, rep+1)
+			p, err := s.runPoint(ctx, t, m, n, rep+1)
 			if failed = errors.Join(err, ctx.Err()); failed != nil || p.Measured() == nil {
 				return Summary{}, false
 			}
@@ -100,8 +100,8 @@ func (s *Sweep) saturate(ctx context.Context, t *Target, m Mix) (failed error) {
 	return failed
 }
 
-// cell runs one point. If the engine has failed before, which was reported then, it returns an empty sample.
-func (s *Sweep) cell(ctx context.Context, t *Target, m Mix, threads int64, rep int) (run.Sample, error) {
+// runPoint runs one point. If the engine has failed before, which was reported then, it returns an empty sample.
+func (s *Sweep) runPoint(ctx context.Context, t *Target, m Mix, threads int64, rep int) (run.Sample, error) {
 	if ctx.Err() != nil || t.failed != nil {
 		return run.Sample{}, ctx.Err()
 	}
@@ -144,7 +144,7 @@ func (s *Sweep) byAgents(ctx context.Context, t *Target, m Mix, with *Config, re
 	if len(with.Rates) == 0 {
 		delete(all, "rate")
 	}
-	p, err := s.Agents.Run(ctx, Task{Engine: t.raw, Form: t.Form, Mix: m.Name, Properties: all, Ramp: with.Ramp},
+	p, err := s.Agents.Run(ctx, Task{Engine: t.rawURL, Form: t.Form, Mix: m.Name, Properties: all, Ramp: with.Ramp},
 		t.Folder.Run.Started)
 	if p.Cell.Engine == "" {
 		p = run.Sample{Cell: t.cell(with, m.Name, int(with.Threads), nil)}.Judge(nil, answer.Proof{}, err)

@@ -42,12 +42,12 @@ type Target struct {
 	faults *Faults          // of each run; nil = none
 	steady []engine.Promise // of the engine while nothing fails
 
-	raw  string   // the URL
-	url  *url.URL // the same, parsed
-	open func(raw string) (*engine.Engine, error)
-	d    *engine.Driver
-	db   *engine.Engine
-	lab  *lab.State // the lab that runs the engine's server; nil = none
+	rawURL string
+	url    *url.URL // rawURL, parsed
+	open   func(raw string) (*engine.Engine, error)
+	d      *engine.Driver
+	db     *engine.Engine
+	lab    *lab.State // the lab that runs the engine's server; nil = none
 
 	relays []*lab.Relay // one in front of each node; nil = no relays
 
@@ -209,7 +209,7 @@ func (t *Target) watch(o *Options, cell run.Cell) {
 
 // Measure runs a workload and returns a sample of it, also after a failure. It repeats a run during
 // which this process was suspended, and the sample reports that. The report is nil if there was no
-// run; the error is that of the run, or its fault.
+// run; the error is that of the run or, if there is none, its problem (see Report.Err).
 func (t *Target) Measure(
 	ctx context.Context, c *Config, o Options, mix string, rep int,
 ) (run.Sample, *Report, error) {
@@ -253,7 +253,7 @@ func (t *Target) Measure(
 }
 
 // Load loads the target's share of the records and returns a sample of the load. The report is nil
-// if the load did not start; the error is that of the load, or its fault.
+// if the load did not start; the error is that of the load or, if there is none, its problem (see Report.Err).
 func (t *Target) Load(ctx context.Context, c *Config, o Options, mix string) (run.Sample, *Report, error) {
 	r, err := Load(ctx, t.KV, c, o)
 	if r == nil {
@@ -276,7 +276,7 @@ func Open(
 	if err != nil {
 		return nil, &fault.Status{Code: fault.Usage, Err: err}
 	}
-	t := &Target{Scheme: d.Scheme, Place: d.Place, Form: form, raw: raw, url: u, d: d}
+	t := &Target{Scheme: d.Scheme, Place: d.Place, Form: form, rawURL: raw, url: u, d: d}
 	t.open = func(raw string) (*engine.Engine, error) { return all.Open(ctx, raw, o) }
 	if form.Layout == "" && len(kv.OfferOf(d).Layouts) > 0 {
 		t.Layout = kv.OfferOf(d).Layouts[0]
@@ -321,7 +321,7 @@ func (t *Target) about(ctx context.Context, c *Config) (about engine.About, desc
 
 // Archive describes the target in a run folder.
 func (t *Target) Archive(ctx context.Context, c *Config) (run.Archive, error) {
-	a := study.Participant(t.d, t.raw, engine.About{}, t.lab.Server())
+	a := study.Participant(t.d, t.rawURL, engine.About{}, t.lab.Server())
 	a.Design, a.Load = t.Name(), t.load
 	if t.db.About == nil {
 		return a, nil

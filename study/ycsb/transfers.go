@@ -210,7 +210,7 @@ func (r *Report) audit(ctx context.Context, k *worker) error {
 	for i := range after {
 		off[i] = after[i] - a.before[i] - a.moved[i].Load()
 	}
-	t.UnknownApplied, t.Undecided = settle(off, a.unknown)
+	t.UnknownApplied, t.Undecided = explainBalances(off, a.unknown)
 	for i, n := range off {
 		if n == 0 || t.Undecided {
 			continue
@@ -224,12 +224,12 @@ func (r *Report) audit(ctx context.Context, k *worker) error {
 	return nil
 }
 
-const mostSettled = 1 << 20 // partial sets that settle tries
+const mostSettled = 1 << 20 // partial sets that explainBalances tries
 
-// settle finds a set of unknown transfers that explains the differences of the balances, subtracts the set from
-// them, and returns the number of its transfers. If no set explains the differences of all accounts of unknown
-// transfers, settle changes none; undecided reports that it did not try all sets.
-func settle(off []int64, unknown []transfer) (applied int64, undecided bool) {
+// explainBalances finds a set of unknown transfers that explains the differences of the balances, subtracts the set
+// from them, and returns the number of its transfers. If no set explains the differences of all accounts of unknown
+// transfers, explainBalances changes none; undecided reports that it did not try all sets.
+func explainBalances(off []int64, unknown []transfer) (applied int64, undecided bool) {
 	open := make([]int, len(off)) // undecided transfers of each account
 	for _, t := range unknown {
 		open[t.from]++

@@ -14,6 +14,7 @@ import (
 	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/results/measure/pace"
 	"github.com/barograph/barograph/results/run"
 )
 
@@ -158,9 +159,9 @@ func unanswering(c *kv.Conn, down *atomic.Bool, half bool) {
 	}
 }
 
-// TestSettle: settle finds the unknown transfers that explain the balances, also if they share accounts. Differences that
-// no transfers explain stay.
-func TestSettle(t *testing.T) {
+// TestExplainBalances: the unknown transfers that explain the balances are found, also if they share accounts.
+// Differences that no transfers explain stay.
+func TestExplainBalances(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 1000 {
 		off, want := make([]int64, 6), int64(0)
@@ -178,7 +179,7 @@ func TestSettle(t *testing.T) {
 		if lost {
 			off[rng.IntN(6)] -= 1000
 		}
-		if _, undecided := settle(off, unknown); undecided {
+		if _, undecided := explainBalances(off, unknown); undecided {
 			t.Fatal(unknown)
 		}
 		if explained := total(off) == 0 && off[0] == 0 && off[1] == 0 && off[2] == 0; explained == lost {
@@ -191,7 +192,7 @@ func TestSettle(t *testing.T) {
 		many[i] = transfer{0, 1, 7}
 	}
 	off := []int64{-500, 0}
-	if stand, undecided := settle(off, many); stand != 0 || !undecided || off[0] != -500 || time.Since(began) > time.Minute {
+	if stand, undecided := explainBalances(off, many); stand != 0 || !undecided || off[0] != -500 || time.Since(began) > time.Minute {
 		t.Errorf("%d, %v, %v", stand, undecided, off)
 	}
 }
@@ -218,5 +219,32 @@ func TestTransfersAreRefused(t *testing.T) {
 	other := config(t, "recordcount=20", "transferproportion=1", "readproportion=0", "updateproportion=0", "balance=5")
 	if _, err := Run(t.Context(), db, other, Options{}); code(err) != fault.Incomplete || !strings.Contains(err.Error(), "sum up to 20000 before the run, not 100") {
 		t.Errorf("another balance: %v", err)
+	}
+}
+
+// TestUndecidedBalances: balances that may be correct do not hide a wrong result of the same run.
+func TestUndecidedBalances(t *testing.T) {
+	broken := &run.HistoryCheck{Promises: []run.PromiseResult{{Promised: true, Violations: 1}}}
+	for name, x := range map[string]struct {
+		wrong   int64
+		history *run.HistoryCheck
+		want    int
+	}{
+		"nothing is wrong":    {0, nil, fault.Incomplete},
+		"a read is wrong":     {1, nil, fault.Differs},
+		"a promise is broken": {0, broken, fault.Differs},
+	} {
+		groups := make([][]*pace.OutcomeTimes, len(kinds()))
+		for kind := range groups {
+			groups[kind] = make([]*pace.OutcomeTimes, len(statuses()))
+		}
+		groups[opRead][statusWrong] = &pace.OutcomeTimes{RecordCount: x.wrong}
+		r := &Report{
+			Config: config(t), Result: &pace.Result{Groups: groups}, History: x.history,
+			Transfers: &run.Transfers{Undecided: true, Unknown: 100},
+		}
+		if err := r.Err(); code(err) != x.want {
+			t.Errorf("%s: status %d, want %d: %v", name, code(err), x.want, err)
+		}
 	}
 }

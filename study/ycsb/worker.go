@@ -116,7 +116,7 @@ func (k *worker) attempt(ctx context.Context, r *pace.Recorder, op int, number i
 
 // choose draws an operation and the number of its key; an insert takes its own.
 func (k *worker) choose() (op int, number int64, err error) {
-	if k.absent.count.Load()-k.lost > mostFailedInserts && k.Mix[opDelete] == 0 {
+	if k.absent.count.Load()-k.absentBefore > mostFailedInserts && k.Mix[opDelete] == 0 {
 		problem := fmt.Sprintf("more than %d inserts failed", mostFailedInserts)
 		return 0, 0, &fault.Error{Problem: problem, Cure: "see the problems listed"}
 	}
@@ -156,10 +156,10 @@ func (k *worker) operate(ctx context.Context, r *pace.Recorder, op int, number i
 		k.fill(false)
 		field, value := k.row.At(0)
 		began := r.Now()
-		e := k.note(number, began)
+		e := k.beginWrite(number, began)
 		err := k.conn.UpdatePath(ctx, k.key, k.paths[field], value)
 		r.Done(opUpdatePath, k.status("update path", number, err), began)
-		k.settle(e, r, err)
+		k.endWrite(e, r, err)
 	}
 }
 
@@ -219,7 +219,7 @@ const (
 // worker requests it afterward.
 func (k *worker) request(remove bool) (int64, error) {
 	for range mostDraws {
-		last := k.sequence.last.Load() - k.gap
+		last := k.sequence.last.Load() - k.gap // draw numbers the inserted keys without the gap
 		number := k.draw(last)
 		if number < k.InsertStart || number > last {
 			continue
@@ -254,7 +254,7 @@ func (k *worker) draw(last int64) int64 {
 	case "hotspot":
 		return k.hotspot.Draw(k.rng)
 	case "exponential":
-		return last - k.back.Draw(k.rng)
+		return last - k.distance.Draw(k.rng)
 	case "sequential":
 		return k.sequential.Draw()
 	}
@@ -374,11 +374,11 @@ func (k *worker) fillField(row *kv.Row, key []byte, id uint64, i int) {
 func (k *worker) update(ctx context.Context, r *pace.Recorder, number int64) int {
 	k.fill(k.WriteAll)
 	began := r.Now()
-	e := k.note(number, began)
+	e := k.beginWrite(number, began)
 	err := k.conn.Update(ctx, k.key, &k.row)
 	status := k.status("update", number, err)
 	k.done(r, opUpdate, status, began)
-	k.settle(e, r, err)
+	k.endWrite(e, r, err)
 	return status
 }
 
@@ -398,7 +398,7 @@ func (k *worker) insert(ctx context.Context, r *pace.Recorder) {
 	r.Done(opInsert, status, began)
 	if e != nil {
 		if !k.Integrity {
-			k.settle(e, r, err)
+			k.endWrite(e, r, err)
 		}
 		e.settleInsert(r.End(), status == statusOK)
 	}
@@ -542,7 +542,7 @@ func (l *loader) one(ctx context.Context, r *pace.Recorder, number int64, isAmbi
 				l.ambiguous.Add(1) // an earlier load wrote it, or an earlier attempt of this one
 			}
 		}
-		taken = taken && !l.replace
+		taken = taken && !l.replace // from here on: a record has the key and was not replaced
 		if taken && (isAmbiguous || l.resume) {
 			err = nil
 		}

@@ -49,20 +49,20 @@ func statuses() []string {
 // workload is what the workers of one run share.
 type workload struct {
 	*Config
-	fields   []string
-	table    *kv.Records
-	sequence *sequence
-	absent   *absent
-	lost     int64     // number of keys in absent before the run
-	present  *existing // nil = scans are not checked for missing records
-	problems Problems
-	gap      int64        // number of keys between the last requested loaded key and the first inserted key
-	loaded   atomic.Int64 // numbers that a load has assigned to its workers, from InsertStart
-	outages  outages
-	errors   errorCounts
-	retries  atomic.Int64
-	failed   atomic.Int64 // failed operations, also those of the warm-up
-	accounts *accounts    // nil = no transfers
+	fields       []string
+	table        *kv.Records
+	sequence     *sequence
+	absent       *absent
+	absentBefore int64     // number of keys in absent before the run
+	present      *existing // nil = scans are not checked for missing records
+	problems     Problems
+	gap          int64        // number of keys between the last requested loaded key and the first inserted key
+	loaded       atomic.Int64 // numbers that a load has assigned to its workers, from InsertStart; 0 in a run
+	outages      outages
+	errors       errorCounts
+	retries      atomic.Int64
+	failed       atomic.Int64 // failed operations, also those of the warm-up
+	accounts     *accounts    // nil = no transfers
 
 	ledger    *ledger      // the writes of a run; nil during a load
 	nonce     uint64       // distinguishes the versions of this run; 0 during a load
@@ -81,7 +81,7 @@ type workload struct {
 	uniform    dist.Uniform
 	sequential dist.Sequential
 	hotspot    dist.Hotspot
-	back       dist.Exponential
+	distance   dist.Exponential
 	latest     dist.Latest // each worker copies it, because drawing changes it
 	lengths    func(field int, rng *rand.Rand) int64
 	scanLength func(rng *rand.Rand) int64
@@ -111,7 +111,7 @@ func newWorkload(c *Config, table *kv.Records) (*workload, error) {
 	case "hotspot":
 		w.hotspot = dist.NewHotspot(first, last, c.HotData, c.HotOps)
 	case "exponential":
-		w.back = dist.NewExponential(c.ExpPercentile, float64(c.InsertCount)*c.ExpFraction)
+		w.distance = dist.NewExponential(c.ExpPercentile, float64(c.InsertCount)*c.ExpFraction)
 	case "latest":
 		w.latest = dist.NewLatest(c.InsertCount-1, c.Theta)
 	}
@@ -190,6 +190,9 @@ func readHistogram(file string) (*dist.Buckets, error) {
 		for len(counts) <= bucket {
 			counts = append(counts, 0)
 		}
+		if counts[bucket] > 0 {
+			return nil, bad(i+1, errors.New("the bucket is given twice"))
+		}
 		counts[bucket] = n
 		total += n
 	}
@@ -236,7 +239,7 @@ func (w *workload) look(ctx context.Context, all []*worker, n int64) (found, wro
 		if err == nil {
 			status = k.judgeAll(&k.row)
 		}
-		if err == nil && status == statusOK && n > probed { // after a load; after a run readLast does it
+		if err == nil && status == statusOK && w.loaded.Load() > 0 { // after a load; after a run readLast does it
 			status, err = k.isOnce(ctx)
 		}
 		mu.Lock()
@@ -330,7 +333,7 @@ func (w *workload) probe(ctx context.Context, c *kv.Conn) error {
 // mostReopens is the number of attempts of each worker to reopen its connection for the read-back.
 const mostReopens = 20
 
-// readBack reads records after a load or a run without a wrong result so far: an acknowledgement does
+// readBack reads records after a load or a run, if isReadable allows it: an acknowledgement does
 // not prove that the engine has stored the record.
 func (r *Report) readBack(ctx context.Context, w *workload, all []*worker, c counting) error {
 	if r.Fault != nil { // the last operations may have lost their connections
@@ -365,7 +368,7 @@ func (r *Report) readBack(ctx context.Context, w *workload, all []*worker, c cou
 	return nil
 }
 
-// wrongBack returns the fault of the records that were read back, or nil.
+// wrongBack returns the problem of the records that were read back, or nil.
 func (r *Report) wrongBack() error {
 	switch {
 	case r.back.Wrong > 0:

@@ -197,8 +197,33 @@ func TestScansThatMissTheFirstRecord(t *testing.T) {
 	empty := conns(func(c *kv.Conn) {
 		c.Scan = func(context.Context, []byte, int, kv.Fields, func([]byte, *kv.Row) error) error { return nil }
 	})
-	if r, err := Load(t.Context(), wrapped{open(t), empty}, config(t), Options{}); code(err) != fault.Differs {
-		t.Errorf("scans after a load return nothing: %v; %v", err, r.Problems)
+	for _, records := range []string{"recordcount=1000", "recordcount=50"} {
+		if r, err := Load(t.Context(), wrapped{open(t), empty}, config(t, records), Options{}); code(err) != fault.Differs {
+			t.Errorf("%s, scans after a load return nothing: %v; %v", records, err, r.Problems)
+		}
+	}
+}
+
+// TestScansOfLateRecords: an engine that may return an inserted record later may return nothing to a scan that starts
+// from this record. Other engines must return it at once.
+func TestScansOfLateRecords(t *testing.T) {
+	c := config(t, "readproportion=0", "updateproportion=0", "scanproportion=0.5", "insertproportion=0.5",
+		"requestdistribution=latest", "insertorder=ordered", "zeropadding=12", "minscanlength=3")
+	firstInserted := string(c.appendKey(nil, c.Records))
+	late := conns(func(c *kv.Conn) {
+		scan := c.Scan
+		c.Scan = func(ctx context.Context, from []byte, n int, f kv.Fields, each func([]byte, *kv.Row) error) error {
+			if n > 2 && string(from) >= firstInserted { // the read-back scans two records
+				return nil
+			}
+			return scan(ctx, from, n, f, each)
+		}
+	})
+	for want, steady := range map[int][]engine.Promise{fault.Differs: nil, 0: {engine.NoLostWrites}} {
+		r, err := Run(t.Context(), wrapped{loaded(t, c), late}, c, Options{Steady: steady})
+		if err != nil || code(r.Err()) != want {
+			t.Errorf("status %d, want %d: %v; %v", code(r.Err()), want, err, r.Problems)
+		}
 	}
 }
 
