@@ -152,8 +152,8 @@ func (r *runner) skip(k int, err error) {
 
 // missingTable returns the reason why an engine cannot run a query: a table is missing.
 func (p *participant) missingTable(q *Question) error {
-	for _, t := range tokens(q.Text(p.scheme, 0)) {
-		if err := p.missing[strings.ToLower(strings.Trim(t.text, "\"`"))]; err != nil {
+	for _, name := range tablesOf(q.Text(p.scheme, 0)) {
+		if err := p.missing[name]; err != nil {
 			return err
 		}
 	}

@@ -26,6 +26,8 @@ func TestOrdering(t *testing.T) {
 		{"SELECT a FROM t ORDER BY n + 1 DESC NULLS LAST", []int{3}, -1, 0, "the order, also by n + 1"},
 		{"SELECT a FROM t ORDER BY n LIMIT 2, 3", []int{2}, 3, 2, "the order"},
 		{"SELECT a FROM t FETCH NEXT ROW ONLY", nil, 1, 0, "any order"},
+		{"SELECT t.limit AS offset, fetch AS n FROM settings ORDER BY t.last, n LIMIT 4", []int{3, 2}, 4, 0, "the order, also by t.last"},
+		{"SELECT name FROM settings ORDER BY n NULLS LAST", []int{2}, -1, 0, "the order"},
 	} {
 		o := orderingOf(c.sql)
 		by, hidden := o.columns(names)
@@ -63,14 +65,65 @@ func TestWithoutLimit(t *testing.T) {
 		{"SELECT row_number() OVER (ORDER BY v) FROM t", "SELECT row_number() OVER (ORDER BY v) FROM t", "OVER (ORDER BY v)"},
 		{"SELECT n FROM (SELECT n FROM t ORDER BY v LIMIT 3) x", "SELECT n FROM (SELECT n FROM t ORDER BY v LIMIT 3) x", "ORDER BY v LIMIT 3"},
 		{"SELECT any_value(v) AS a FROM t", "SELECT any_value(v) AS a FROM t", "any_value(v)"},
+		{"SELECT a AS offset FROM t", "SELECT a AS offset FROM t", ""},
+		{"SELECT a limit FROM t", "", ""},
+		{"SELECT sum(v) * 1e-6 AS s FROM t", "SELECT sum(v) * 1e-6 AS s, sum(abs(v)) * 1e-6 AS barograph_sum_0\nFROM t", ""},
+		{"SELECT sum(v * 1.5E-3 - 2) FROM t", "SELECT sum(v * 1.5E-3 - 2), sum(abs(v * 1.5E-3) + abs(2)) AS barograph_sum_0\nFROM t", ""},
+		{
+			"SELECT sum(x) FILTER (WHERE a - b > 0) AS s FROM t",
+			"SELECT sum(x) FILTER (WHERE a - b > 0) AS s, sum(abs(x)) FILTER (WHERE a - b > 0) AS barograph_sum_0\nFROM t", "",
+		},
+		{"SELECT sum(x) / 2 half FROM t", "SELECT sum(x) / 2 half, sum(abs(x)) / 2 AS barograph_sum_0\nFROM t", ""},
+		{"SELECT sum(x) \"half\" FROM t", "SELECT sum(x) \"half\", sum(abs(x)) AS barograph_sum_0\nFROM t", ""},
+		{"SELECT row_number() OVER () AS a FROM t", "SELECT row_number() OVER () AS a FROM t", "row_number() OVER ()"},
+		{"SELECT lag(a) OVER (PARTITION BY g) FROM t", "SELECT lag(a) OVER (PARTITION BY g) FROM t", "lag(a) OVER (PARTITION BY g)"},
+		{"SELECT lag(a) OVER w FROM t WINDOW w AS (ORDER BY v)", "SELECT lag(a) OVER w FROM t WINDOW w AS (ORDER BY v)", "w AS (ORDER BY v)"},
+		{
+			"SELECT count(*) FILTER (WHERE a > 0) OVER (PARTITION BY g) FROM t",
+			"SELECT count(*) FILTER (WHERE a > 0) OVER (PARTITION BY g) FROM t", "",
+		},
 	} {
 		o := orderingOf(c.sql)
 		_, hidden := o.columns([]string{"a"})
-		text, _, _ := withoutLimit(c.sql, &o, hidden)
+		text, _, _ := withoutLimit(c.sql, &o, hidden, true)
 		text = strings.TrimSpace(text)
 		isWanted := text == c.want || strings.ReplaceAll(text, "\n", " ") == c.want
 		if !isWanted || orderDependence(c.sql) != c.depends {
 			t.Errorf("%s:\n%q, %q", c.sql, text, orderDependence(c.sql))
+		}
+	}
+}
+
+// TestLacksNulls: lacksNulls finds each term of an ORDER BY without NULLS FIRST or NULLS LAST.
+func TestLacksNulls(t *testing.T) {
+	for _, c := range []struct {
+		sql  string
+		want bool
+	}{
+		{"SELECT a FROM t", false},
+		{"SELECT nulls FROM t ORDER BY nulls", true},
+		{"SELECT a, b FROM t ORDER BY a NULLS LAST, b", true},
+		{"SELECT a, b FROM t ORDER BY a NULLS LAST, b DESC NULLS FIRST LIMIT 3", false},
+		{"SELECT a FROM (SELECT a FROM t ORDER BY a LIMIT 3) x ORDER BY a NULLS LAST", true},
+		{"SELECT sum(a) OVER (ORDER BY f(a, b) NULLS LAST ROWS 2 PRECEDING) FROM t", false},
+	} {
+		if got := lacksNulls(tokens(c.sql)); got != c.want {
+			t.Errorf("%s: %v", c.sql, got)
+		}
+	}
+}
+
+// TestTablesOf: tablesOf finds the tables of a query, and no columns with the name of a table.
+func TestTablesOf(t *testing.T) {
+	for _, c := range []struct{ sql, want string }{
+		{"SELECT sum(price) AS s FROM clicks", "clicks"},
+		{"SELECT a, price FROM clicks WHERE extract(year FROM day) > 2", "clicks"},
+		{"SELECT a FROM \"Clicks\" JOIN (SELECT b FROM price) USING (b), day", "clicks price day"},
+		{"SELECT a FROM clicks, (price JOIN day ON price.b = f(a, b)) GROUP BY b", "clicks price day"},
+		{"WITH x AS (SELECT a FROM price) SELECT day FROM x", "price x"},
+	} {
+		if got := strings.Join(tablesOf(c.sql), " "); got != c.want {
+			t.Errorf("%s: %q", c.sql, got)
 		}
 	}
 }
