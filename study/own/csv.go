@@ -251,7 +251,9 @@ func (s *source) profile(ctx context.Context) error {
 		s.stage.Store(&stage{"finding the types", before, r.position})
 		out := &s.out.Sources[i]
 		err = s.profileFile(ctx, r, out)
-		out.Lines, out.SHA256 = r.lines.count(), hex.EncodeToString(r.sum.Sum(nil))
+		if err == nil { // it has read all of the file
+			out.Lines, out.SHA256 = r.lines.count(), hex.EncodeToString(r.sum.Sum(nil))
+		}
 		before += r.position()
 		if err = errors.Join(err, r.close()); err != nil {
 			return err

@@ -158,7 +158,7 @@ func (r *runner) definitionKey(path string) string {
 			}
 		}
 	}
-	return tables.Name(table) + "." + scheme
+	return tableName(table) + "." + scheme
 }
 
 // Folder creates the run folder of a program, or resumes the run that the same command started in it and that was

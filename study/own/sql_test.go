@@ -158,6 +158,8 @@ func TestQuestions(t *testing.T) {
 			"SELECT n -- of a day\nFROM t\nWHERE d = ${day} AND u < ${up};\n",
 		"b.sqlite.sql", "SELECT m FROM t WHERE d = ${day}",
 		"many.sql", "SELECT 1;\n-- name: second\nSELECT 2;\n-- for: postgres, mariadb\nSELECT 2.0;\n\nSELECT 3;\n",
+		"two.sql", "SELECT 1;\nSELECT 2;\n",
+		"two.sqlite.sql", "SELECT 1.0;\n-- for: mariadb\nSELECT 1.5;\n",
 		"v1.2.sql", "SELECT 12")
 	all, err := Questions([]string{dir}, []string{"postgres", "mariadb", "sqlite"})
 	if err != nil {
@@ -167,7 +169,7 @@ func TestQuestions(t *testing.T) {
 	for _, q := range all {
 		names = append(names, q.Name)
 	}
-	if want := []string{"b", "many", "second", "many-3", "v1.2"}; !slices.Equal(names, want) {
+	if want := []string{"b", "many", "second", "many-3", "two", "two-2", "v1.2"}; !slices.Equal(names, want) {
 		t.Fatalf("%q, not %q", names, want)
 	}
 	b := all[0]
@@ -175,6 +177,9 @@ func TestQuestions(t *testing.T) {
 		b.Text("duckdb", 4) != "SELECT n\nFROM t\nWHERE d = 2 AND u < 'x;y'" ||
 		b.Text("sqlite", 2) != "SELECT m FROM t WHERE d = 3" {
 		t.Errorf("%+v: %q", b, b.Text("duckdb", 4))
+	}
+	if q := all[4]; q.Text("sqlite", 0) != "SELECT 1.0" || q.Text("mariadb", 0) != "SELECT 1.5" {
+		t.Errorf("%+v, %+v", q, all[5])
 	}
 	if s := all[2]; s.Text("mariadb", 0) != "SELECT 2.0" || s.Text("sqlite", 0) != "SELECT 2" || all[3].Line != 7 {
 		t.Errorf("%+v, %+v", s, all[3])
@@ -187,7 +192,9 @@ func TestQuestionsRefused(t *testing.T) {
 		{"SELECT ${day}", "bad.sql:1: ${day} has no value"},
 		{"-- param day: 1\nSELECT 1", "bad.sql:2: bad has values for ${day}"},
 		{"-- param day:\nSELECT ${day}", "bad.sql:1: day has no value"},
-		{"\n\nDROP TABLE t", "bad.sql:3: DROP … changes tables"},
+		{"\n\nDROP TABLE t", "bad.sql:3 starts with DROP; write a query"},
+		{"(SELECT 1) UNION (SELECT 2)", "bad.sql:1 starts with (; write a query"},
+		{"SELECT 1;\n-- for: postgress\nSELECT 2", "bad.sql:3: a text is for postgress"},
 		{"-- for: postgres\nSELECT 1", "has texts only for some engines"},
 		{"SELECT 1;\n-- name: bad\nSELECT 2", "bad.sql:3: bad has a second text"},
 		{"/*!40101 SET NAMES utf8 */;\nSELECT 1", "bad.sql:1: bad is a hint without a query"},
@@ -213,7 +220,7 @@ func TestTableStatementsAmongQueries(t *testing.T) {
 			}
 		}
 		_, err := Questions([]string{dir}, []string{"sqlite"})
-		if err == nil || !strings.Contains(err.Error(), "x.sqlite.sql:1: CREATE … changes tables") || !strings.Contains(err.Error(), "belong in the folder of --tables") {
+		if err == nil || !strings.Contains(err.Error(), "x.sqlite.sql:1 starts with CREATE") || !strings.Contains(err.Error(), "belong in the folder of --tables") {
 			t.Errorf("with a query x %v: %v", withQuery, err)
 		}
 	}
