@@ -118,9 +118,9 @@ func (r *runner) isLoaded(
 }
 
 // aggregates returns a SELECT of the number of rows and, for each column, of the number of values, the smallest and
-// the largest value. Two types differ. For booleans it counts the true values, because not every engine orders
-// booleans. For integers it replaces the largest value by a sum of remainders, which detects a changed value between
-// the extremes and does not overflow.
+// the largest value. Booleans and integers are exceptions. For booleans it counts the true values, because not every
+// engine orders booleans. For integers it replaces the largest value by a sum of remainders, which detects a changed
+// value between the extremes and does not overflow.
 func aggregates(t *tables.Table, ident func(string) string) string {
 	out := []string{"count(*)"}
 	for _, c := range t.Columns {

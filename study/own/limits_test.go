@@ -83,7 +83,7 @@ func TestMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The text of the tables has 200 MB.
+	// The text that the query large concatenates has 200 MB.
 	r, samples, err := execute(t, own.Program{
 		Engines: inFiles(t), Tables: data, Questions: qs, Reps: 1, Memory: "320MB",
 	})

@@ -193,7 +193,7 @@ func Run(ctx context.Context, p Program, folder *run.Folder) (err error) {
 	}
 	for _, step := range []func(ctx context.Context) error{
 		func(ctx context.Context) error { return r.readSameTables(ctx, before) },
-		r.computeReference, r.load, r.prove, r.timeWarm, r.timeCold, r.streams,
+		r.computeReference, r.load, r.prove, r.timeWarm, r.timeCold, r.measureStreams,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -438,7 +438,7 @@ func (r *runner) read(ctx context.Context) (err error) {
 	for _, s := range sources {
 		r.Progress("reading " + s.table.Name)
 		s.declared = declared
-		s.problem = r.reporting("reading "+s.table.Name, s.progress, func() error { return s.read(ctx, r.ref, r.work) })
+		s.problem = r.withProgress("reading "+s.table.Name, s.position, func() error { return s.read(ctx, r.ref, r.work) })
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

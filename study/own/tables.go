@@ -45,9 +45,9 @@ type stage struct {
 // user's files.
 const parquet = " (FORMAT parquet, COMPRESSION zstd)"
 
-// progress returns the stage of read, the number of bytes that it has read or written, and the size of the user's
+// position returns the stage of read, the number of bytes that it has read or written, and the size of the user's
 // files.
-func (s *source) progress() (part string, n, all int64) {
+func (s *source) position() (part string, n, all int64) {
 	now := s.stage.Load()
 	if now == nil {
 		return "", 0, 0

@@ -95,13 +95,13 @@ func (v *variants) noteUncheckedColumns() {
 func (v *variants) runAll(ctx context.Context, db *tables.Tables, what string, todo []recheck) error {
 	began := time.Now()
 	for n := range todo {
-		v.progress(what, n, len(todo), began)
+		v.reportCount(what, n, len(todo), began)
 		x := &todo[n]
 		if v.skipped[x.k] != nil { // with another set of parameter values
 			continue
 		}
 		q, out := v.Questions[x.k], &v.folder.Run.Own.Questions[x.k]
-		err := v.reporting(what+": "+q.Name, nil, func() error {
+		err := v.withProgress(what+": "+q.Name, nil, func() error {
 			return v.withTimeout(ctx, q, reference, func(ctx context.Context) error {
 				other, err := expectedResult(ctx, db, q.Text(reference, x.set), x.names, &x.order)
 				if err != nil {
@@ -204,7 +204,7 @@ func (v *variants) reordered(ctx context.Context, t *tables.Table, condition, wh
 	}
 	var written atomic.Int64
 	done := func() (string, int64, int64) { return "", written.Load(), t.Rows }
-	err = v.reporting(what+": rows of "+t.Name, done, func() error {
+	err = v.withProgress(what+": rows of "+t.Name, done, func() error {
 		for i, k := range order {
 			file, slice := filepath.Join(v.work, fmt.Sprintf("%s.%d.parquet", t.Name, i)), where
 			if where != "" {
