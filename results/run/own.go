@@ -21,6 +21,9 @@ type Own struct {
 	Streams      []int         `json:"streams,omitempty"`
 	// how long each number of streams sent queries
 	StreamDuration time.Duration `json:"stream_ns,omitempty"`
+	// checksums of the questions, with the values of their parameters, and of the files with statements for a table;
+	// earlier versions do not write them
+	Checksums map[string]string `json:"checksums,omitempty"`
 }
 
 // OwnTable is a table.

@@ -137,11 +137,11 @@ func (r *runner) repeat(ctx context.Context, phase run.Phase, reps int) error {
 				continue
 			}
 			what := "timing " + p.name + ": " + r.Questions[k].Name
-			if err := r.reporting(what, nil, func() error { return r.timeOnce(ctx, p, k, rep, phase) }); err != nil {
+			if err := r.withProgress(what, nil, func() error { return r.timeOnce(ctx, p, k, rep, phase) }); err != nil {
 				return err
 			}
 			done++
-			r.progress("timing", done, todo, began)
+			r.reportCount("timing", done, todo, began)
 		}
 	}
 	return nil

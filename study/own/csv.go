@@ -251,7 +251,9 @@ func (s *source) profile(ctx context.Context) error {
 		s.stage.Store(&stage{"finding the types", before, r.position})
 		out := &s.out.Sources[i]
 		err = s.profileFile(ctx, r, out)
-		out.Lines, out.SHA256 = r.lines.count(), hex.EncodeToString(r.sum.Sum(nil))
+		if err == nil { // it has read all of the file
+			out.Lines, out.SHA256 = r.lines.count(), hex.EncodeToString(r.sum.Sum(nil))
+		}
 		before += r.position()
 		if err = errors.Join(err, r.close()); err != nil {
 			return err
@@ -311,10 +313,10 @@ func (s *source) profileFile(ctx context.Context, r *csvReader, out *run.OwnFile
 // the index of its column in the table, and the name.
 func (s *source) matchColumns(r *csvReader) (columns []int, names []string, err error) {
 	t := s.table
-	for k, head := range r.head {
+	for field, head := range r.head {
 		name := tables.Name(head)
 		if head == "" {
-			if name, err = s.nameOfUnnamed(k + 1); err != nil {
+			if name, err = s.nameOfUnnamed(field + 1); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -343,7 +345,7 @@ type unnamedColumn struct {
 }
 
 // nameOfUnnamed returns the name of a column without a name: column_1 for the first column of a file. It adds
-// underscores if another column of the table has this name, because files of a table are joined by names.
+// underscores if another column of the table has this name, because columns of its files are matched by their names.
 func (s *source) nameOfUnnamed(position int) (string, error) {
 	if s.named == nil {
 		s.named = map[string]bool{}

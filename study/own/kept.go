@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,7 +55,7 @@ func (r *runner) checksum(p *participant, t *tables.Table) (string, error) {
 func (r *runner) mark(ctx context.Context, p *participant, t *tables.Table, checksum string, loadNanos int64) error {
 	marker := &tables.Table{
 		Name:    markerOf(t.Name),
-		Parquet: filepath.Join(r.work, "marker.parquet"),
+		Parquet: filepath.Join(r.work, markerOf(t.Name)+".parquet"),
 		Columns: []tables.Column{
 			{Name: "checksum", Kind: tables.Text, Digits: len(checksum)},
 			{Name: "load_ns", Kind: tables.Integer},
@@ -117,9 +118,9 @@ func (r *runner) isLoaded(
 }
 
 // aggregates returns a SELECT of the number of rows and, for each column, of the number of values, the smallest and
-// the largest value. Two types differ. For booleans it counts the true values, because not every engine orders
-// booleans. For integers it replaces the largest value by a sum of remainders, which detects a changed value between
-// the extremes and does not overflow.
+// the largest value. Booleans and integers are exceptions. For booleans it counts the true values, because not every
+// engine orders booleans. For integers it replaces the largest value by a sum of remainders, which detects a changed
+// value between the extremes and does not overflow.
 func aggregates(t *tables.Table, ident func(string) string) string {
 	out := []string{"count(*)"}
 	for _, c := range t.Columns {
@@ -151,21 +152,59 @@ func sha256Of(path string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// checkSameTables refuses to resume a run if its files have changed since it timed queries. before are the tables that
-// the run folder listed before this run read the files.
-func (r *runner) checkSameTables(before []run.OwnTable) error {
-	if len(before) == 0 || len(r.folder.Samples()) == 0 {
+// inputChecksums returns checksums of the queries, with the values of their parameters, and of the files with
+// statements for a table.
+func (r *runner) inputChecksums() (map[string]string, error) {
+	all := map[string]string{}
+	for _, q := range r.Questions {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%q %q", q.Texts, q.params))
+		all["query "+q.Name] = hex.EncodeToString(sum[:])
+	}
+	for _, path := range r.definitions {
+		sum, err := sha256Of(path)
+		if err != nil {
+			return nil, err
+		}
+		all["file "+filepath.Base(path)] = sum
+	}
+	return all, nil
+}
+
+// checkSameInputs refuses to resume a run if its files, queries or statements have changed since it timed queries.
+// before has those of the interrupted run. Run folders of earlier versions have no checksums.
+func (r *runner) checkSameInputs(before *run.Own) error {
+	now := r.folder.Run.Own
+	checksums, err := r.inputChecksums()
+	if err != nil {
+		return err
+	}
+	if len(before.Tables) == 0 || len(r.folder.Samples()) == 0 {
+		now.Checksums = checksums
 		return nil
 	}
-	for _, t := range r.folder.Run.Own.Tables {
-		k := slices.IndexFunc(before, func(o run.OwnTable) bool { return o.Name == t.Name })
-		if k < 0 || !slices.Equal(before[k].Sources, t.Sources) || !slices.Equal(before[k].Columns, t.Columns) {
-			return &fault.Error{
-				File:    r.folder.Dir,
-				Problem: "contains timings of other files: table " + t.Name + " has changed since",
-				Cure:    "name another folder",
-			}
+	refuse := func(kind, name string) error {
+		problem := "contains timings of other " + kind + ": " + name + " has changed since"
+		return &fault.Error{File: r.folder.Dir, Problem: problem, Cure: "name another folder"}
+	}
+	find := func(all []run.OwnTable, name string) (t run.OwnTable) {
+		if k := slices.IndexFunc(all, func(o run.OwnTable) bool { return o.Name == name }); k >= 0 {
+			t = all[k]
+		}
+		return t
+	}
+	for _, t := range slices.Concat(now.Tables, before.Tables) {
+		a, b := find(before.Tables, t.Name), find(now.Tables, t.Name)
+		if !slices.Equal(a.Sources, b.Sources) || !slices.Equal(a.Columns, b.Columns) {
+			return refuse("files", "table "+t.Name)
 		}
 	}
+	both := maps.Clone(checksums)
+	maps.Copy(both, before.Checksums)
+	for _, name := range slices.Sorted(maps.Keys(both)) {
+		if len(before.Checksums) > 0 && before.Checksums[name] != checksums[name] {
+			return refuse("queries or statements", name)
+		}
+	}
+	now.Checksums = checksums
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -163,5 +164,62 @@ func TestResumeOtherFiles(t *testing.T) {
 		if opened := len(attempt.Engines) == len(p.Engines); strings.Contains(reports, refusal) != opened {
 			t.Error(reports)
 		}
+	}
+}
+
+// TestResumeOtherInputs: a run is not resumed if its queries, the values of their parameters, its statements or its
+// tables have changed since it timed queries. The run folder of an earlier version, without checksums, is resumed.
+func TestResumeOtherInputs(t *testing.T) {
+	const query = "-- param n: 1 | 2\nSELECT sum(x) + ${n} AS s FROM t"
+	changed := strings.Replace(query, "sum", "max", 1)
+	for _, c := range []struct {
+		query, statements string // after the interruption
+		removed, earlier  bool   // the table u is removed; the folder has no checksums
+		refusal           string // "" = none
+	}{
+		{query, "ANALYZE", false, false, ""},
+		{changed, "ANALYZE", false, false, "other queries or statements: query q has changed"},
+		{strings.Replace(query, "2", "3", 1), "ANALYZE", false, false, "other queries or statements: query q has changed"},
+		{query, "CREATE INDEX i ON t (x)", false, false, "other queries or statements: file t.sqlite.sql has changed"},
+		{query, "ANALYZE", true, false, "other files: table u has changed"},
+		{changed, "ANALYZE", false, true, ""},
+	} {
+		data := write(t, "t.csv", numbers(5), "u.csv", numbers(3), "t.sqlite.sql", "ANALYZE")
+		dir := filepath.Join(t.TempDir(), "run")
+		p := own.Program{
+			Registry: all.Registry(), Engines: inFiles(t), Tables: data, Questions: questionFiles(t, "q.sql", query), Reps: 2,
+			Streams: []int{1}, Duration: 50 * time.Millisecond,
+		}
+		runUntil(t, p, dir, "1 stream for")
+		p.Questions = questionFiles(t, "q.sql", c.query)
+		if err := os.WriteFile(filepath.Join(data, "t.sqlite.sql"), []byte(c.statements), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if c.removed {
+			os.Remove(filepath.Join(data, "u.csv"))
+		}
+		if c.earlier {
+			path := filepath.Join(dir, "run.json")
+			text, err := os.ReadFile(path)
+			without := regexp.MustCompile(`,\s*"checksums":\s*\{[^}]*\}`).ReplaceAll(text, nil)
+			if err != nil || len(without) == len(text) || os.WriteFile(path, without, 0o600) != nil {
+				t.Fatalf("run.json cannot be changed: %v", err)
+			}
+		}
+		reports := strings.Join(runUntil(t, p, dir, ""), "\n")
+		isRefused := strings.Contains(reports, "it ended with ")
+		if isRefused != (c.refusal != "") || !strings.Contains(reports, c.refusal) {
+			t.Errorf("%q:\n%s", c.refusal, reports)
+		}
+	}
+}
+
+// TestTableNamedMarker: a table may have the name marker.
+func TestTableNamedMarker(t *testing.T) {
+	data := write(t, "a.csv", numbers(10), "marker.csv", numbers(5))
+	qs := questionFiles(t, "q.sql", "SELECT sum(x) AS s FROM marker")
+	_, samples, err := execute(t, own.Program{Engines: inFiles(t), Tables: data, Questions: qs, Reps: 1})
+	if err != nil || len(samples) != 2 {
+		t.Errorf("%d samples: %v", len(samples), err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -82,7 +83,7 @@ func TestMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The text of the tables has 200 MB.
+	// The text that the query large concatenates has 200 MB.
 	r, samples, err := execute(t, own.Program{
 		Engines: inFiles(t), Tables: data, Questions: qs, Reps: 1, Memory: "320MB",
 	})
@@ -213,6 +214,28 @@ func TestDefinitions(t *testing.T) {
 	}
 	if !strings.Contains(strings.Join(r.Warnings, "\n"), "v.duckdb.sql has statements for a table v") {
 		t.Errorf("%q", r.Warnings)
+	}
+}
+
+// TestDefinitionNames: the statements for a table whose file starts with a digit are run. If two files have statements
+// for one table and engine, the second is not run, and the run lists it.
+func TestDefinitionNames(t *testing.T) {
+	data := write(t, "05_temp.csv", numbers(3), "05_temp.sqlite.sql", "ANALYZE",
+		"a-b.csv", numbers(3), "a-b.sqlite.sql", "REINDEX", "a_b.sqlite.sql", "ANALYZE")
+	qs := questionFiles(t, "q.sql", "SELECT sum(x) AS s FROM a_b")
+	r, _, err := execute(t, own.Program{Engines: inFiles(t), Tables: data, Questions: qs, Reps: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := r.Archives[2].Settings
+	if settings["05_temp.sqlite.sql:1"] != "ANALYZE" || settings["a-b.sqlite.sql:1"] != "REINDEX" || settings["a_b.sqlite.sql:1"] != "" {
+		t.Errorf("%q", settings)
+	}
+	skipped := r.Own.SkippedFiles
+	if !slices.ContainsFunc(skipped, func(f run.SkippedFile) bool {
+		return f.Reason == "is not run, because a-b.sqlite.sql is for the same table"
+	}) {
+		t.Errorf("%q", skipped)
 	}
 }
 

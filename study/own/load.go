@@ -35,7 +35,7 @@ func (r *runner) loadOne(ctx context.Context, p *participant, out *run.Archive) 
 		var loadNanos int64
 		keep := false
 		if r.resumed && err == nil {
-			err = r.reporting(p.name+": checking what it has of "+t.Name, nil, func() error {
+			err = r.withProgress(p.name+": checking what it has of "+t.Name, nil, func() error {
 				if loadNanos, keep = r.isLoaded(ctx, p, t, checksum); keep || ctx.Err() != nil {
 					return ctx.Err()
 				}
@@ -62,7 +62,7 @@ func (r *runner) loadOne(ctx context.Context, p *participant, out *run.Archive) 
 		out.Load += took
 		if err == nil {
 			out.Commits++
-			err = r.reporting(p.name+": counting the rows of "+t.Name, nil, func() error { return r.checkCount(ctx, p, t) })
+			err = r.withProgress(p.name+": counting the rows of "+t.Name, nil, func() error { return r.checkCount(ctx, p, t) })
 		}
 		if err == nil {
 			err = r.mark(ctx, p, t, checksum, int64(took))
@@ -102,7 +102,7 @@ func (r *runner) loadRows(ctx context.Context, p *participant, t *tables.Table) 
 		}
 		return "", rows, t.Rows
 	}
-	return r.reporting(p.name+": loading "+t.Name, done, func() error { return p.own.Load(ctx, &countingTable) })
+	return r.withProgress(p.name+": loading "+t.Name, done, func() error { return p.own.Load(ctx, &countingTable) })
 }
 
 // checkCount compares the number of rows of a table in an engine with the number of rows of its files.

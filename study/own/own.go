@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"math"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -80,7 +81,7 @@ const reference = "duckdb"
 type participant struct {
 	name, scheme string
 	url          string
-	files        []string // of an embedded engine: the files and folders whose names start with its path
+	files        []string // of an embedded engine, for --cold: the absolute path with which the names of its files start
 	place        engine.Place
 	db           *engine.Engine
 	own          *tables.Tables
@@ -174,11 +175,12 @@ func Run(ctx context.Context, p Program, folder *run.Folder) (err error) {
 	// A resumed run reads its files again, and tries again to load missing tables.
 	folder.Run.Archives, folder.Run.Data = nil, run.Data{Source: folder.Run.Data.Source}
 	folder.DropWarnings(func(w string) bool { return strings.Contains(w, lacksTable) || isTimeLimitReached(w) })
-	var before []run.OwnTable
-	if r.resumed = folder.Run.Own != nil; r.resumed {
-		before = folder.Run.Own.Tables
+	r.resumed = folder.Run.Own != nil
+	before := cmp.Or(folder.Run.Own, &run.Own{})
+	folder.Run.Own = &run.Own{
+		Tolerance: p.Tolerance, Streams: p.Streams, StreamDuration: p.Duration,
+		Tables: before.Tables, Checksums: before.Checksums,
 	}
-	folder.Run.Own = &run.Own{Tolerance: p.Tolerance, Streams: p.Streams, StreamDuration: p.Duration, Tables: before}
 	if folder.Run.Reps = p.Reps; len(p.Streams) == 0 {
 		folder.Run.Own.StreamDuration = 0
 	}
@@ -191,7 +193,7 @@ func Run(ctx context.Context, p Program, folder *run.Folder) (err error) {
 	}
 	for _, step := range []func(ctx context.Context) error{
 		func(ctx context.Context) error { return r.readSameTables(ctx, before) },
-		r.computeReference, r.load, r.prove, r.timeWarm, r.timeCold, r.streams,
+		r.computeReference, r.load, r.prove, r.timeWarm, r.timeCold, r.measureStreams,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -210,16 +212,16 @@ func Run(ctx context.Context, p Program, folder *run.Folder) (err error) {
 	return nil
 }
 
-// readSameTables reads the tables. before are those of the interrupted run, which must be the same. If they are not, or
+// readSameTables reads the tables. before has those of the interrupted run, which must be the same. If they are not, or
 // cannot all be read, the run folder keeps listing them, because the next run compares its tables with them too.
-func (r *runner) readSameTables(ctx context.Context, before []run.OwnTable) error {
+func (r *runner) readSameTables(ctx context.Context, before *run.Own) error {
 	r.folder.Run.Own.Tables = nil
 	err := r.read(ctx)
 	if err == nil {
-		err = r.checkSameTables(before)
+		err = r.checkSameInputs(before)
 	}
-	if err != nil && before != nil {
-		r.folder.Run.Own.Tables = before
+	if err != nil && before.Tables != nil {
+		r.folder.Run.Own.Tables = before.Tables
 	}
 	return err
 }
@@ -255,9 +257,9 @@ func (p *Program) Check() error {
 	if p.Memory != "" && !memorySize.MatchString(p.Memory) {
 		return fault.Misuse("--memory "+p.Memory, "is not a size", "write a number with its unit: --memory 2GB")
 	}
-	if p.Tolerance > maxTolerance {
-		return fault.Misuse(fmt.Sprintf("--tolerance %g", p.Tolerance), "would accept nearly every result",
-			fmt.Sprintf("write %g at most", maxTolerance))
+	if p.Tolerance > maxTolerance || p.Tolerance < 0 || math.IsNaN(p.Tolerance) {
+		return fault.Misuse(fmt.Sprintf("--tolerance %g", p.Tolerance), "would accept nearly every result, or none",
+			fmt.Sprintf("write a number from 0 to %g", maxTolerance))
 	}
 	hasOther := false // an engine other than DuckDB
 	var seen []string
@@ -436,7 +438,7 @@ func (r *runner) read(ctx context.Context) (err error) {
 	for _, s := range sources {
 		r.Progress("reading " + s.table.Name)
 		s.declared = declared
-		s.problem = r.reporting("reading "+s.table.Name, s.progress, func() error { return s.read(ctx, r.ref, r.work) })
+		s.problem = r.withProgress("reading "+s.table.Name, s.position, func() error { return s.read(ctx, r.ref, r.work) })
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

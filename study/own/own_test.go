@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -286,15 +287,17 @@ func TestOwnRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = (&own.Program{Registry: all.Registry(), Engines: inFiles(t), Tolerance: 0.5}).Check()
-	if fault.Code(err) != fault.Usage || !strings.Contains(err.Error(), "nearly every result") {
-		t.Error(err)
+	for _, tolerance := range []float64{0.5, -1, math.NaN()} {
+		err = (&own.Program{Registry: all.Registry(), Engines: inFiles(t), Tolerance: tolerance}).Check()
+		if fault.Code(err) != fault.Usage || !strings.Contains(err.Error(), "nearly every result") {
+			t.Errorf("%g: %v", tolerance, err)
+		}
 	}
 	tables := write(t, "t.csv", "a\n1\n")
 	for _, c := range []struct {
 		engines []string
 		tables  string
-		problem string // "" = the run may fail only because of its engines
+		problem string // "" = none
 	}{
 		{[]string{"duckdb"}, tables, "no other engine confirms"},
 		{[]string{"pebble"}, tables, "cannot store your own tables"},
@@ -313,7 +316,7 @@ func TestOwnRefuses(t *testing.T) {
 		{inFiles(t), write(t, "t.csv", "a,b,c\n1,2\n3,4\n"), "t.csv:2 has 2 fields, but the first line has 3"},
 	} {
 		_, _, err := execute(t, own.Program{Engines: c.engines, Tables: c.tables, Questions: qs, Reps: 1})
-		if c.problem != "" && (err == nil || !strings.Contains(err.Error(), c.problem)) {
+		if (err == nil) != (c.problem == "") || err != nil && !strings.Contains(err.Error(), c.problem) {
 			t.Errorf("%q: %v", c.problem, err)
 		}
 		if err != nil && strings.Contains(err.Error(), "LINE 1") {

@@ -22,9 +22,9 @@ func serialized(report func(s string)) func(s string) {
 // progressInterval is the time between two reports of progress.
 func (r *runner) progressInterval() time.Duration { return cmp.Or(r.ProgressEach, 10*time.Second) }
 
-// progress reports that n of all steps are complete, at most once in a progress interval. It estimates the remaining
+// reportCount reports that n of all steps are complete, at most once in a progress interval. It estimates the remaining
 // time from the mean duration of the steps since began.
-func (r *runner) progress(what string, n, all int, began time.Time) {
+func (r *runner) reportCount(what string, n, all int, began time.Time) {
 	if n == 0 || n == all || time.Since(r.reportedAt) < r.progressInterval() {
 		return
 	}
@@ -33,11 +33,11 @@ func (r *runner) progress(what string, n, all int, began time.Time) {
 	r.Progress(fmt.Sprintf("%s: %d of %d, about %s left", what, n, all, left.Round(time.Second)))
 }
 
-// reporting runs a step that may take long, and reports its progress once in each progress interval. If done is nil or
-// returns all = 0, the report has the elapsed time. Otherwise it has the percentage n/all, and the remaining time at
-// the rate since the first report of the same part. part names the part of the step that n and all describe; "" = all
-// of the step.
-func (r *runner) reporting(what string, done func() (part string, n, all int64), step func() error) error {
+// withProgress runs a step that may take long, and reports its progress once in each progress interval: the percentage
+// n/all and the remaining time. part names the part of the step that n and all describe; "" = all of the step. The
+// first report of a named part, and each report without a usable percentage, has the elapsed time and restarts the
+// rate. The rate of an unnamed step counts from its start. done may be nil.
+func (r *runner) withProgress(what string, done func() (part string, n, all int64), step func() error) error {
 	began, ended := time.Now(), make(chan struct{})
 	var reported sync.WaitGroup
 	reported.Go(func() {
@@ -75,8 +75,8 @@ func (r *runner) reporting(what string, done func() (part string, n, all int64),
 	return err
 }
 
-// engineStep returns a function that describes the step that the engine executes now, for reporting. It returns nil if
-// the engine never describes its steps.
+// engineStep returns a function that describes the step that the engine executes now, for withProgress. It returns nil
+// if the engine never describes its steps.
 func (p *participant) engineStep(ctx context.Context) func() (part string, n, all int64) {
 	if p.own.Running == nil {
 		return nil

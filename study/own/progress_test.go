@@ -11,8 +11,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// TestReporting: reporting prints the percentage and the remaining time of a long step, or the elapsed time.
-func TestReporting(t *testing.T) {
+// TestWithProgress: withProgress prints the percentage and the remaining time of a long step, or the elapsed time.
+func TestWithProgress(t *testing.T) {
 	said := make(chan string, 1000)
 	r := &runner{Program: Program{Progress: func(text string) { said <- text }, ProgressEach: 5 * time.Millisecond}}
 	failed := errors.New("failed")
@@ -34,29 +34,29 @@ func TestReporting(t *testing.T) {
 			return "building index", built, 100
 		},
 	} {
-		if err := r.reporting("loading t", done, wait(want)); !errors.Is(err, failed) {
+		if err := r.withProgress("loading t", done, wait(want)); !errors.Is(err, failed) {
 			t.Errorf("%q is not reported: %v", want, err)
 		}
 	}
 }
 
-// TestProgress: progress estimates the remaining time from the completed steps. It reports nothing before the first
-// step, after the last step, and within ten seconds after a report.
-func TestProgress(t *testing.T) {
+// TestReportCount: reportCount estimates the remaining time from the completed steps. It reports nothing before the
+// first step, after the last step, and within ten seconds after a report.
+func TestReportCount(t *testing.T) {
 	var said []string
 	r := &runner{Program: Program{Progress: func(text string) { said = append(said, text) }}}
 	began := time.Now().Add(-30 * time.Second)
 	for n := range 5 {
-		r.progress("timing", n, 4, began)
+		r.reportCount("timing", n, 4, began)
 	}
 	r.reportedAt = time.Now().Add(-time.Minute)
-	r.progress("timing", 3, 4, began)
+	r.reportCount("timing", 3, 4, began)
 	if got := strings.Join(said, "|"); got != "timing: 1 of 4, about 1m30s left|timing: 3 of 4, about 10s left" {
 		t.Error(got)
 	}
 }
 
-// TestProgressOfReading: while a CSV file is read, progress returns the stage and the number of bytes read.
+// TestProgressOfReading: while a CSV file is read, position returns the stage and the number of bytes read.
 func TestProgressOfReading(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	text := "a,b\n" + strings.Repeat("1,2\n", 1<<20)
@@ -74,7 +74,7 @@ func TestProgressOfReading(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	part, n, all := s.progress()
+	part, n, all := s.position()
 	if n -= int64(len(text)); part != "finding the types" || n < 1<<20 || n > 1<<21 || all != 3*int64(len(text)) {
 		t.Errorf("%q: %d of %d", part, n, all)
 	}

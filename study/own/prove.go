@@ -112,7 +112,7 @@ func (r *runner) computeReference(ctx context.Context) error {
 	r.want, r.names, r.skipped = make([][]*answer.Expected, n), make([][]string, n), make([]error, n)
 	v, began := &variants{runner: r, unique: map[string]string{}, sliceBytes: sliceBytes}, time.Now()
 	for k, q := range r.Questions {
-		r.progress("DuckDB over the files", k, n, began)
+		r.reportCount("DuckDB over the files", k, n, began)
 		out := run.OwnQuestion{
 			Name: q.Name, Title: q.Title,
 			File: q.File, Line: q.Line,
@@ -122,7 +122,7 @@ func (r *runner) computeReference(ctx context.Context) error {
 		}
 		for set := range q.ParameterSets() {
 			var e *answer.Expected
-			err := r.reporting("DuckDB over the files: "+q.Name, nil, func() error {
+			err := r.withProgress("DuckDB over the files: "+q.Name, nil, func() error {
 				return r.withTimeout(ctx, q, reference, func(ctx context.Context) (err error) {
 					e, err = v.expect(ctx, k, set, &out)
 					return err
@@ -152,8 +152,8 @@ func (r *runner) skip(k int, err error) {
 
 // missingTable returns the reason why an engine cannot run a query: a table is missing.
 func (p *participant) missingTable(q *Question) error {
-	for _, t := range tokens(q.Text(p.scheme, 0)) {
-		if err := p.missing[strings.ToLower(strings.Trim(t.text, "\"`"))]; err != nil {
+	for _, name := range tablesOf(q.Text(p.scheme, 0)) {
+		if err := p.missing[name]; err != nil {
 			return err
 		}
 	}
@@ -169,7 +169,7 @@ func (r *runner) prove(ctx context.Context) error {
 		p.proven = make([]bool, len(r.Questions))
 		began := time.Now()
 		for k, q := range r.Questions {
-			r.progress(p.name, k, len(r.Questions), began)
+			r.reportCount(p.name, k, len(r.Questions), began)
 			proof, err := answer.Proof{}, cmp.Or(r.skipped[k], p.missingTable(q))
 			for set := 0; set < q.ParameterSets() && err == nil; set++ {
 				var got *answer.Loose
@@ -177,7 +177,7 @@ func (r *runner) prove(ctx context.Context) error {
 				if saved, err = r.result(p, k, set); err != nil {
 					return err
 				}
-				err = r.reporting(p.name+": "+q.Name, nil, func() (err error) {
+				err = r.withProgress(p.name+": "+q.Name, nil, func() (err error) {
 					got, err = r.query(ctx, p, q, set, saved.row)
 					return err
 				})

@@ -109,7 +109,7 @@ func Questions(paths, engines []string) ([]*Question, error) {
 			return nil, err
 		}
 	}
-	return out, checkComplete(out)
+	return out, checkComplete(out, engines)
 }
 
 // sqlFiles lists the files *.sql of a folder by name. It does not use filepath.Glob, because the name of the folder may
@@ -125,13 +125,18 @@ func sqlFiles(dir string) (found []string, err error) {
 }
 
 // checkComplete returns an error if there is no question, or if a question has texts only for some engines, has values
-// for a name that its text does not contain, or has a text that is not a query.
-func checkComplete(all []*Question) error {
+// for a name that its text does not contain, or has a text that is not a query. It also refuses a text for an engine
+// that is not in engines, unless engines is nil.
+func checkComplete(all []*Question, engines []string) error {
 	if len(all) == 0 {
 		return fault.Misuse("--queries", "name no question", "name SQL files, or a folder of them; or a ready set: --set")
 	}
 	for _, q := range all {
 		for engine := range q.Texts {
+			if file, line := q.Place(engine); engine != "" && engines != nil && !slices.Contains(engines, engine) {
+				return questionError(file, line, "a text is for "+engine+", which cannot store your own tables",
+					"name engines of this list: "+strings.Join(engines, ", "))
+			}
 			if err := q.checkText(engine); err != nil {
 				return err
 			}
@@ -166,7 +171,7 @@ func (q *Question) checkText(engine string) error {
 		return questionError(file, line, q.Name+" is a hint without a query", cure)
 	}
 	if first := all[0]; !first.is("select") && !first.is("with") {
-		return questionError(file, line, strings.ToUpper(first.text)+" … changes tables", cure)
+		return questionError(file, line, "starts with "+strings.ToUpper(first.text), cure)
 	}
 	return nil
 }
@@ -188,7 +193,7 @@ var (
 // texts; "" = all engines without a text of their own. parse appends the questions to out. It adds a text for some
 // engines to the question of the same name in out.
 func parse(out []*Question, file, name, engine, text string) ([]*Question, error) {
-	number := 0
+	number, previous := 0, "" // statements that are counted, and the name of the statement before
 	for from := 0; from < len(text); {
 		var s statement
 		if s, from = nextStatement(text, from); s.sql == "" {
@@ -200,6 +205,7 @@ func parse(out []*Question, file, name, engine, text string) ([]*Question, error
 		if number > 1 {
 			q.Name = fmt.Sprintf("%s-%d", name, number)
 		}
+		defaultName := q.Name
 		engines := []string{engine}
 		for i, comment := range strings.Split(head, "\n") {
 			m := directive.FindStringSubmatch(strings.TrimSpace(comment))
@@ -214,8 +220,8 @@ func parse(out []*Question, file, name, engine, text string) ([]*Question, error
 			case "for":
 				engines = strings.FieldsFunc(m[2], func(r rune) bool { return r == ',' || r == ' ' })
 				// A text for some engines is not counted. Without a name of its own it belongs to the previous question.
-				if number--; number > 0 && q.Name == fmt.Sprintf("%s-%d", name, number+1) {
-					q.Name = out[len(out)-1].Name
+				if number--; previous != "" && q.Name == defaultName {
+					q.Name = previous
 				}
 			default:
 				p := param{name: strings.TrimSpace(strings.TrimPrefix(m[1], "param"))}
@@ -233,6 +239,7 @@ func parse(out []*Question, file, name, engine, text string) ([]*Question, error
 		if out, err = q.add(out, engines, sql); err != nil {
 			return nil, err
 		}
+		previous = q.Name
 	}
 	return out, nil
 }

@@ -141,7 +141,7 @@ func (r *runner) define(ctx context.Context, p *participant, t *tables.Table, ou
 // executeStatement executes a statement and reports its progress. short is the statement in one line.
 func (r *runner) executeStatement(ctx context.Context, p *participant, text, short string) error {
 	r.Progress(p.name + ": " + short)
-	return r.reporting(p.name+": "+short, p.engineStep(ctx), func() error { return exec(ctx, p.own, text) })
+	return r.withProgress(p.name+": "+short, p.engineStep(ctx), func() error { return exec(ctx, p.own, text) })
 }
 
 // definitionKey returns TABLE.ENGINE for a file TABLE.ENGINE.sql with statements for a table. It returns "" for any
@@ -158,7 +158,7 @@ func (r *runner) definitionKey(path string) string {
 			}
 		}
 	}
-	return tables.Name(table) + "." + scheme
+	return tableName(table) + "." + scheme
 }
 
 // Folder creates the run folder of a program, or resumes the run that the same command started in it and that was

@@ -32,7 +32,7 @@ func Set(name string) ([]*Question, error) {
 		return nil, err
 	}
 	all, err := parse(nil, name+".sql", name, "", string(text))
-	return all, errors.Join(err, checkComplete(all))
+	return all, errors.Join(err, checkComplete(all, nil))
 }
 
 // tableQueries are the queries that generate the rows of the sets' tables, with DuckDB. They compute pseudorandom
@@ -66,8 +66,8 @@ var tableQueries = map[string]string{ //nolint:gochecknoglobals // a constant ta
 	FROM range(${rows}) t(i)`,
 }
 
-// MakeTables makes the table of a set in a folder, unless the folder already contains the table. The set star has no
-// table of this function: MakeTables only checks that `barograph synth tpcds` made its tables.
+// MakeTables makes the table of a set in a folder, unless the folder already contains the table. For the set star it
+// makes none: it only checks that `barograph synth tpcds` made its tables.
 func MakeTables(ctx context.Context, all engine.Registry, set, dir string, rows int64) (err error) {
 	if set == "star" {
 		_, _, err := tables.OpenStarFiles(dir)

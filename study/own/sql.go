@@ -2,6 +2,7 @@ package own
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,6 +45,7 @@ func tokensAndHints(sql string) (out []token) {
 		case c == '\'' || c == '"' || c == '`':
 			n = 1 + until(rest[1:], string(c))
 		case isWord(c):
+			n = max(n, len(signedExponent.FindString(rest)))
 			for n < len(rest) && (isWord(rest[n]) || rest[n] == '$') {
 				n++
 			}
@@ -57,6 +59,18 @@ func tokensAndHints(sql string) (out []token) {
 		i += n
 	}
 	return out
+}
+
+// signedExponent matches a number whose exponent has a sign, such as 1e-6. It is one token: its sign is no operator.
+var signedExponent = regexp.MustCompile(`^[0-9]+\.?[0-9]*[eE][-+][0-9]+`)
+
+// closing returns the index of the parenthesis that closes the one at index open; len(all) if none does.
+func closing(all []token, open int) int {
+	end := open + 1
+	for end < len(all) && all[end].depth > all[open].depth {
+		end++
+	}
+	return end
 }
 
 // until returns the number of bytes up to the end of the first mark, or of the text if it does not contain the mark.
@@ -97,11 +111,14 @@ type ordering struct {
 	unknown       bool     // the limit is an expression, or depends on ties
 }
 
+// beforeNames are tokens after which a word such as limit is a name.
+var beforeNames = []string{"as", ".", ",", "select", "from", "join", "by"} //nolint:gochecknoglobals // a constant table
+
 // orderingOf parses the ORDER BY and the limit of a query.
 func orderingOf(sql string) (o ordering) {
 	all := tokens(sql)
 	o.limit, o.end = -1, len(sql)
-	from, last := -1, len(all)
+	from, last := -1, len(all) // the first token after the last ORDER BY; the first LIMIT, OFFSET or FETCH
 	number := func(i int) int {
 		if i >= len(all) {
 			o.unknown = true
@@ -114,15 +131,15 @@ func orderingOf(sql string) (o ordering) {
 		return n
 	}
 	for i, t := range all {
-		if t.depth > 0 {
+		if t.depth > 0 || i > 0 && slices.ContainsFunc(beforeNames, all[i-1].is) {
 			continue
 		}
+		endsOrder := t.is("limit") || t.is("offset") || t.is("fetch")
 		switch {
 		case t.is("select"):
 			from = -1
 		case t.is("order") && i+1 < len(all) && all[i+1].is("by"):
 			from = i + 2
-			continue
 		case t.is("limit"):
 			if o.limit = number(i + 1); i+3 < len(all) && all[i+2].text == "," { // LIMIT offset, limit
 				o.offset, o.limit = o.limit, number(i+3)
@@ -134,10 +151,8 @@ func orderingOf(sql string) (o ordering) {
 				o.limit = number(i + 2)
 			}
 			o.unknown = o.unknown || all[len(all)-1].is("ties")
-		case !t.is("settings"): // SETTINGS of ClickHouse also ends the ORDER BY
-			continue
 		}
-		if !t.is("select") && last == len(all) {
+		if endsOrder && last == len(all) {
 			last, o.end = i, t.at
 		}
 	}
@@ -187,22 +202,52 @@ func (o *ordering) comparison(by []int, hidden []string) string {
 // withoutDirection returns a term of an order without ASC, DESC, and NULLS FIRST or LAST.
 func withoutDirection(term string) string {
 	all := tokens(term)
-	for len(all) > 1 {
-		switch t := all[len(all)-1]; {
-		case t.is("asc"), t.is("desc"), t.is("first"), t.is("last"), t.is("nulls"):
-			all = all[:len(all)-1]
+	for {
+		switch n := len(all); {
+		case n > 1 && (all[n-1].is("asc") || all[n-1].is("desc")):
+			all = all[:n-1]
+		case n > 2 && isNulls(all, n-2):
+			all = all[:n-2]
+		default:
+			return term[:all[n-1].at+len(all[n-1].text)]
+		}
+	}
+}
+
+// isNulls reports whether NULLS FIRST or NULLS LAST starts at index i.
+func isNulls(all []token, i int) bool {
+	return i+1 < len(all) && all[i].is("nulls") && (all[i+1].is("first") || all[i+1].is("last"))
+}
+
+// lacksNulls reports whether a term of an ORDER BY, also in parentheses, has neither NULLS FIRST nor NULLS LAST.
+func lacksNulls(all []token) bool {
+	for i, t := range all {
+		if !t.is("order") || i+1 == len(all) || !all[i+1].is("by") {
 			continue
 		}
-		break
+		terms, specified := 1, 0
+		for k := i + 2; k < len(all) && all[k].depth >= t.depth; k++ {
+			if all[k].depth == t.depth && slices.ContainsFunc(afterOrder, all[k].is) {
+				break
+			}
+			if all[k].depth == t.depth && all[k].text == "," {
+				terms++
+			}
+			if all[k].depth == t.depth && isNulls(all, k) {
+				specified++
+			}
+		}
+		if specified < terms {
+			return true
+		}
 	}
-	last := all[len(all)-1]
-	return term[:last.at+len(last.text)]
+	return false
 }
 
 // withoutLimit returns a query without its limit, and with additional columns: the hidden terms of its order, and for
-// each column with a sum the magnitude of its terms. scales are the indexes of the columns with a sum. ok is false for
-// a combination of several queries, such as UNION, and for SELECT DISTINCT.
-func withoutLimit(sql string, o *ordering, hidden []string) (text string, scales []int, ok bool) {
+// each column with a sum, if withSums is true, the magnitude of its terms. scales are the indexes of the columns with a
+// sum. ok is false for a combination of several queries, such as UNION, and for SELECT DISTINCT.
+func withoutLimit(sql string, o *ordering, hidden []string, withSums bool) (text string, scales []int, ok bool) {
 	all := tokens(sql)
 	first, from := -1, -1
 	for i, t := range all {
@@ -219,7 +264,7 @@ func withoutLimit(sql string, o *ordering, hidden []string) (text string, scales
 			from = i
 		}
 	}
-	if first < 0 || from < 0 {
+	if first < 0 || from < 0 || o.end < all[from].at {
 		return "", nil, false
 	}
 	var more strings.Builder
@@ -231,7 +276,7 @@ func withoutLimit(sql string, o *ordering, hidden []string) (text string, scales
 		if i < from && (all[i].depth > 0 || all[i].text != ",") {
 			continue
 		}
-		if magnitude := magnitudeOf(sql, all[start:i]); magnitude != "" {
+		if magnitude := magnitudeOf(sql, all[start:i]); withSums && magnitude != "" {
 			fmt.Fprintf(&more, ", %s AS barograph_sum_%d", magnitude, item)
 			scales = append(scales, item)
 		}
@@ -252,7 +297,7 @@ func withoutLimit(sql string, o *ordering, hidden []string) (text string, scales
 func magnitudeOf(sql string, all []token) string {
 	if n := len(all); n > 2 && all[n-2].depth == all[0].depth && all[n-2].is("as") {
 		all = all[:n-2]
-	} else if n > 1 && all[n-2].text == ")" && isWord(all[n-1].text[0]) && !all[n-1].is("end") {
+	} else if n > 1 && isAlias(all[n-2], all[n-1]) {
 		all = all[:n-1]
 	}
 	if len(all) == 0 {
@@ -264,11 +309,8 @@ func magnitudeOf(sql string, all []token) string {
 		t := all[i]
 		switch {
 		case (t.is("sum") || t.is("avg")) && i+2 < len(all) && all[i+1].text == "(":
-			end := i + 2
-			for end < len(all) && all[end].depth > all[i+1].depth {
-				end++
-			}
-			args := all[i+2 : min(end, len(all))]
+			end := closing(all, i+1)
+			args := all[i+2 : end]
 			if len(args) > 0 && args[0].is("distinct") {
 				args = args[1:]
 			}
@@ -277,6 +319,8 @@ func magnitudeOf(sql string, all []token) string {
 			}
 			b.WriteString(sql[at:t.at] + t.text + "(" + absoluteTerms(sql, args) + ")")
 			i, at, hasSum = end, all[end].at+1, true
+		case (t.is("filter") || t.is("over")) && i+1 < len(all) && all[i+1].text == "(": // it chooses rows
+			i = closing(all, i+1)
 		case t.is("case"), t.is("select"): // a minus may belong to a condition
 			return ""
 		case t.text == "-" && i+1 < len(all) && all[i+1].text != ">":
@@ -292,6 +336,14 @@ func magnitudeOf(sql string, all []token) string {
 		b.WriteString(sql[at:end])
 	}
 	return b.String()
+}
+
+// isAlias reports whether t, the last token of a column, is an alias without AS. before is the token before it.
+func isAlias(before, t token) bool {
+	operators := []string{"and", "or", "not", "is", "in", "like", "over", "collate"}
+	isName := func(c byte) bool { return isWord(c) || c == '"' }
+	return (before.text == ")" || isName(before.text[0])) && !slices.ContainsFunc(operators, before.is) &&
+		isName(t.text[0]) && !t.is("end")
 }
 
 // notSums are words of expressions whose + and - may not separate the terms of a sum.
@@ -320,12 +372,16 @@ func absoluteTerms(sql string, all []token) string {
 	return strings.Join(append(terms, "abs("+text(start, len(all))+")"), " + ")
 }
 
-// orderDependent are the names of functions, and the word OVER, whose result may depend on the order of the rows in the
-// tables.
+// orderDependent are the names of functions whose result may depend on the order of the rows in the tables.
 var orderDependent = []string{ //nolint:gochecknoglobals // a constant table
-	"over", "first", "last", "any_value", "arg_min", "arg_max", "argmin", "argmax", "min_by", "max_by", "list",
+	"first", "last", "any_value", "arg_min", "arg_max", "argmin", "argmax", "min_by", "max_by", "list",
 	"array_agg", "string_agg", "group_concat", "listagg", "mode",
 }
+
+// orderIndependent are functions whose result over a window without an order does not depend on the order of the rows.
+var orderIndependent = append([]string{ //nolint:gochecknoglobals // a constant table
+	"count", "min", "max", "bool_and", "bool_or",
+}, floatSums...)
 
 // orderDependence returns a clause because of which the result of a query may depend on the order of the rows in its
 // tables: a limit in a subquery, a window, DISTINCT ON, or a function of the first row. It returns "" if the query has
@@ -343,17 +399,48 @@ func orderDependence(sql string) string {
 			return clause(sql, all, i, i+2)
 		case t.is("distinct") && i+1 < len(all) && all[i+1].is("on"):
 			return "DISTINCT ON"
-		case i+1 < len(all) && all[i+1].text == "(" && slices.ContainsFunc(orderDependent, t.is):
-			end := i + 2
-			for end < len(all) && all[end].depth > all[i+1].depth {
-				end++
-			}
-			if c := clause(sql, all, i, end+1); !t.is("over") || strings.Contains(strings.ToLower(c), "order") {
+		case t.is("over") && i+1 < len(all) && i > 0 && (all[i-1].text == ")" || all[i-1].is("nulls")):
+			if c := windowDependence(sql, all, i); c != "" {
 				return c
 			}
+		case i+1 < len(all) && all[i+1].text == "(" && slices.ContainsFunc(orderDependent, t.is):
+			return clause(sql, all, i, closing(all, i+1)+1)
 		}
 	}
 	return ""
+}
+
+// windowDependence returns the clause because of which the result of the window function with OVER at index over may
+// depend on the order of the rows: its order, that of a named window, or a function such as row_number without an
+// order. It returns "" if the result does not depend on it.
+func windowDependence(sql string, all []token, over int) string {
+	end := min(over+2, len(all))
+	if all[over+1].text == "(" {
+		end = min(closing(all, over+1)+1, len(all))
+	}
+	ordersRows := func(t token) bool { return t.is("order") || t.is("rows") || t.is("groups") }
+	if slices.ContainsFunc(all[over:end], ordersRows) {
+		return clause(sql, all, over, end)
+	}
+	for k := end; k+2 < len(all); k++ { // WINDOW name AS (…)
+		isUsed := slices.ContainsFunc(all[over+1:end], func(t token) bool { return t.is(all[k].text) })
+		if !isUsed || !all[k+1].is("as") || all[k+2].text != "(" {
+			continue
+		}
+		if to := min(closing(all, k+2)+1, len(all)); slices.ContainsFunc(all[k:to], ordersRows) {
+			return clause(sql, all, k, to)
+		}
+	}
+	function := over // becomes the index of the function's name, before its arguments and FILTER (…)
+	for i := over - 1; i > 0 && function == over; i-- {
+		if all[i].text == "(" && all[i].depth == all[over].depth && !all[i-1].is("filter") {
+			function = i - 1
+		}
+	}
+	if slices.ContainsFunc(orderIndependent, all[function].is) {
+		return ""
+	}
+	return clause(sql, all, function, end)
 }
 
 // clause returns the text of the tokens from from to to, exclusive.
@@ -382,4 +469,34 @@ func columnOf(names []string, term string) int {
 		}
 	}
 	return -1
+}
+
+// tablesOf returns the words in the FROM clauses of a query, which may be tables, in lower case and without quotes.
+func tablesOf(sql string) (names []string) {
+	clauses := map[int]string{} // the present clause, by depth of parentheses
+	for _, t := range tokens(sql) {
+		word, d := strings.ToLower(t.text), t.depth
+		switch word {
+		case "select", "where", "group", "having", "order", "window", "qualify", "limit", "union", "intersect", "except",
+			"prewhere", "on", "using":
+			clauses[d] = word
+		case "from", "join":
+			if clauses[d] != "" { // otherwise it is that of a function, as in extract(year FROM day)
+				clauses[d] = "from"
+			}
+		case ",":
+			if clauses[d] == "on" || clauses[d] == "using" {
+				clauses[d] = "from"
+			}
+		case "(":
+			if clauses[d+1] = ""; clauses[d] == "from" { // FROM (a JOIN b ON …)
+				clauses[d+1] = "from"
+			}
+		default:
+			if name := strings.Trim(word, "\"`"); clauses[d] == "from" && name != "" && isWord(name[0]) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }

@@ -26,6 +26,8 @@ func TestOrdering(t *testing.T) {
 		{"SELECT a FROM t ORDER BY n + 1 DESC NULLS LAST", []int{3}, -1, 0, "the order, also by n + 1"},
 		{"SELECT a FROM t ORDER BY n LIMIT 2, 3", []int{2}, 3, 2, "the order"},
 		{"SELECT a FROM t FETCH NEXT ROW ONLY", nil, 1, 0, "any order"},
+		{"SELECT t.limit AS offset, fetch AS n FROM settings ORDER BY t.last, n LIMIT 4", []int{3, 2}, 4, 0, "the order, also by t.last"},
+		{"SELECT name FROM settings ORDER BY n NULLS LAST", []int{2}, -1, 0, "the order"},
 	} {
 		o := orderingOf(c.sql)
 		by, hidden := o.columns(names)
@@ -63,14 +65,65 @@ func TestWithoutLimit(t *testing.T) {
 		{"SELECT row_number() OVER (ORDER BY v) FROM t", "SELECT row_number() OVER (ORDER BY v) FROM t", "OVER (ORDER BY v)"},
 		{"SELECT n FROM (SELECT n FROM t ORDER BY v LIMIT 3) x", "SELECT n FROM (SELECT n FROM t ORDER BY v LIMIT 3) x", "ORDER BY v LIMIT 3"},
 		{"SELECT any_value(v) AS a FROM t", "SELECT any_value(v) AS a FROM t", "any_value(v)"},
+		{"SELECT a AS offset FROM t", "SELECT a AS offset FROM t", ""},
+		{"SELECT a limit FROM t", "", ""},
+		{"SELECT sum(v) * 1e-6 AS s FROM t", "SELECT sum(v) * 1e-6 AS s, sum(abs(v)) * 1e-6 AS barograph_sum_0\nFROM t", ""},
+		{"SELECT sum(v * 1.5E-3 - 2) FROM t", "SELECT sum(v * 1.5E-3 - 2), sum(abs(v * 1.5E-3) + abs(2)) AS barograph_sum_0\nFROM t", ""},
+		{
+			"SELECT sum(x) FILTER (WHERE a - b > 0) AS s FROM t",
+			"SELECT sum(x) FILTER (WHERE a - b > 0) AS s, sum(abs(x)) FILTER (WHERE a - b > 0) AS barograph_sum_0\nFROM t", "",
+		},
+		{"SELECT sum(x) / 2 half FROM t", "SELECT sum(x) / 2 half, sum(abs(x)) / 2 AS barograph_sum_0\nFROM t", ""},
+		{"SELECT sum(x) \"half\" FROM t", "SELECT sum(x) \"half\", sum(abs(x)) AS barograph_sum_0\nFROM t", ""},
+		{"SELECT row_number() OVER () AS a FROM t", "SELECT row_number() OVER () AS a FROM t", "row_number() OVER ()"},
+		{"SELECT lag(a) OVER (PARTITION BY g) FROM t", "SELECT lag(a) OVER (PARTITION BY g) FROM t", "lag(a) OVER (PARTITION BY g)"},
+		{"SELECT lag(a) OVER w FROM t WINDOW w AS (ORDER BY v)", "SELECT lag(a) OVER w FROM t WINDOW w AS (ORDER BY v)", "w AS (ORDER BY v)"},
+		{
+			"SELECT count(*) FILTER (WHERE a > 0) OVER (PARTITION BY g) FROM t",
+			"SELECT count(*) FILTER (WHERE a > 0) OVER (PARTITION BY g) FROM t", "",
+		},
 	} {
 		o := orderingOf(c.sql)
 		_, hidden := o.columns([]string{"a"})
-		text, _, _ := withoutLimit(c.sql, &o, hidden)
+		text, _, _ := withoutLimit(c.sql, &o, hidden, true)
 		text = strings.TrimSpace(text)
 		isWanted := text == c.want || strings.ReplaceAll(text, "\n", " ") == c.want
 		if !isWanted || orderDependence(c.sql) != c.depends {
 			t.Errorf("%s:\n%q, %q", c.sql, text, orderDependence(c.sql))
+		}
+	}
+}
+
+// TestLacksNulls: lacksNulls finds each term of an ORDER BY without NULLS FIRST or NULLS LAST.
+func TestLacksNulls(t *testing.T) {
+	for _, c := range []struct {
+		sql  string
+		want bool
+	}{
+		{"SELECT a FROM t", false},
+		{"SELECT nulls FROM t ORDER BY nulls", true},
+		{"SELECT a, b FROM t ORDER BY a NULLS LAST, b", true},
+		{"SELECT a, b FROM t ORDER BY a NULLS LAST, b DESC NULLS FIRST LIMIT 3", false},
+		{"SELECT a FROM (SELECT a FROM t ORDER BY a LIMIT 3) x ORDER BY a NULLS LAST", true},
+		{"SELECT sum(a) OVER (ORDER BY f(a, b) NULLS LAST ROWS 2 PRECEDING) FROM t", false},
+	} {
+		if got := lacksNulls(tokens(c.sql)); got != c.want {
+			t.Errorf("%s: %v", c.sql, got)
+		}
+	}
+}
+
+// TestTablesOf: tablesOf finds the tables of a query, and no columns with the name of a table.
+func TestTablesOf(t *testing.T) {
+	for _, c := range []struct{ sql, want string }{
+		{"SELECT sum(price) AS s FROM clicks", "clicks"},
+		{"SELECT a, price FROM clicks WHERE extract(year FROM day) > 2", "clicks"},
+		{"SELECT a FROM \"Clicks\" JOIN (SELECT b FROM price) USING (b), day", "clicks price day"},
+		{"SELECT a FROM clicks, (price JOIN day ON price.b = f(a, b)) GROUP BY b", "clicks price day"},
+		{"WITH x AS (SELECT a FROM price) SELECT day FROM x", "price x"},
+	} {
+		if got := strings.Join(tablesOf(c.sql), " "); got != c.want {
+			t.Errorf("%s: %q", c.sql, got)
 		}
 	}
 }
@@ -105,6 +158,8 @@ func TestQuestions(t *testing.T) {
 			"SELECT n -- of a day\nFROM t\nWHERE d = ${day} AND u < ${up};\n",
 		"b.sqlite.sql", "SELECT m FROM t WHERE d = ${day}",
 		"many.sql", "SELECT 1;\n-- name: second\nSELECT 2;\n-- for: postgres, mariadb\nSELECT 2.0;\n\nSELECT 3;\n",
+		"two.sql", "SELECT 1;\nSELECT 2;\n",
+		"two.sqlite.sql", "SELECT 1.0;\n-- for: mariadb\nSELECT 1.5;\n",
 		"v1.2.sql", "SELECT 12")
 	all, err := Questions([]string{dir}, []string{"postgres", "mariadb", "sqlite"})
 	if err != nil {
@@ -114,7 +169,7 @@ func TestQuestions(t *testing.T) {
 	for _, q := range all {
 		names = append(names, q.Name)
 	}
-	if want := []string{"b", "many", "second", "many-3", "v1.2"}; !slices.Equal(names, want) {
+	if want := []string{"b", "many", "second", "many-3", "two", "two-2", "v1.2"}; !slices.Equal(names, want) {
 		t.Fatalf("%q, not %q", names, want)
 	}
 	b := all[0]
@@ -122,6 +177,9 @@ func TestQuestions(t *testing.T) {
 		b.Text("duckdb", 4) != "SELECT n\nFROM t\nWHERE d = 2 AND u < 'x;y'" ||
 		b.Text("sqlite", 2) != "SELECT m FROM t WHERE d = 3" {
 		t.Errorf("%+v: %q", b, b.Text("duckdb", 4))
+	}
+	if q := all[4]; q.Text("sqlite", 0) != "SELECT 1.0" || q.Text("mariadb", 0) != "SELECT 1.5" {
+		t.Errorf("%+v, %+v", q, all[5])
 	}
 	if s := all[2]; s.Text("mariadb", 0) != "SELECT 2.0" || s.Text("sqlite", 0) != "SELECT 2" || all[3].Line != 7 {
 		t.Errorf("%+v, %+v", s, all[3])
@@ -134,7 +192,9 @@ func TestQuestionsRefused(t *testing.T) {
 		{"SELECT ${day}", "bad.sql:1: ${day} has no value"},
 		{"-- param day: 1\nSELECT 1", "bad.sql:2: bad has values for ${day}"},
 		{"-- param day:\nSELECT ${day}", "bad.sql:1: day has no value"},
-		{"\n\nDROP TABLE t", "bad.sql:3: DROP … changes tables"},
+		{"\n\nDROP TABLE t", "bad.sql:3 starts with DROP; write a query"},
+		{"(SELECT 1) UNION (SELECT 2)", "bad.sql:1 starts with (; write a query"},
+		{"SELECT 1;\n-- for: postgress\nSELECT 2", "bad.sql:3: a text is for postgress"},
 		{"-- for: postgres\nSELECT 1", "has texts only for some engines"},
 		{"SELECT 1;\n-- name: bad\nSELECT 2", "bad.sql:3: bad has a second text"},
 		{"/*!40101 SET NAMES utf8 */;\nSELECT 1", "bad.sql:1: bad is a hint without a query"},
@@ -160,7 +220,7 @@ func TestTableStatementsAmongQueries(t *testing.T) {
 			}
 		}
 		_, err := Questions([]string{dir}, []string{"sqlite"})
-		if err == nil || !strings.Contains(err.Error(), "x.sqlite.sql:1: CREATE … changes tables") || !strings.Contains(err.Error(), "belong in the folder of --tables") {
+		if err == nil || !strings.Contains(err.Error(), "x.sqlite.sql:1 starts with CREATE") || !strings.Contains(err.Error(), "belong in the folder of --tables") {
 			t.Errorf("with a query x %v: %v", withQuery, err)
 		}
 	}

@@ -18,22 +18,22 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// streams measures concurrent streams. Each stream repeats all proven queries of an engine in its
+// measureStreams measures concurrent streams. Each stream repeats all proven queries of an engine in its
 // own random order.
-func (r *runner) streams(ctx context.Context) error {
+func (r *runner) measureStreams(ctx context.Context) error {
 	if len(r.Streams) == 0 {
 		return nil
 	}
 	// proven are the indices of the questions whose results on the engine are proven.
 	type measurement func(ctx context.Context, p *participant, proven []int, n, round int) (run.Sample, error)
-	measurements := []measurement{r.stream}
+	measurements := []measurement{r.streamAlone}
 	if r.WhileLoading {
 		measurements = append(measurements, r.streamWhileLoading)
 	}
 	timed := r.timedRepetitions()
 	all := len(r.measured()) * len(r.Streams) * len(measurements)
 	for i, round := range measure.Interleave(r.Seed+1, all, max(r.Rounds, 1)) {
-		measureStreams, mix := measurements[i%len(measurements)], []string{plainMix, loadingMix}[i%len(measurements)]
+		measureRound, mix := measurements[i%len(measurements)], []string{plainMix, loadingMix}[i%len(measurements)]
 		i /= len(measurements)
 		p, n := r.measured()[i/len(r.Streams)], r.Streams[i%len(r.Streams)]
 		var proven []int
@@ -52,7 +52,7 @@ func (r *runner) streams(ctx context.Context) error {
 			return nil
 		}
 		r.Progress(fmt.Sprintf("%s: %s for %v", p.name, run.CountOf(n, "stream"), r.Duration))
-		s, err := measureStreams(ctx, p, proven, n, round)
+		s, err := measureRound(ctx, p, proven, n, round)
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return err
 		}
@@ -77,12 +77,12 @@ func (r *runner) streamSample(p *participant, mix string, n, round int) run.Samp
 	return run.Sample{Cell: run.MixCell(p.name, "", mix, n, r.Rate, ""), Phase: run.Warm, Rep: round + 1}
 }
 
-// stream measures one number of streams.
-func (r *runner) stream(ctx context.Context, p *participant, proven []int, n, round int) (run.Sample, error) {
+// streamAlone runs n streams without a load.
+func (r *runner) streamAlone(ctx context.Context, p *participant, proven []int, n, round int) (run.Sample, error) {
 	return r.runStreams(ctx, p, proven, r.streamSample(p, plainMix, n, round), n)
 }
 
-// streamWhileLoading measures one number of streams while the engine loads.
+// streamWhileLoading runs n streams while the engine loads.
 func (r *runner) streamWhileLoading(
 	ctx context.Context, p *participant, proven []int, n, round int,
 ) (run.Sample, error) {
@@ -116,7 +116,7 @@ func (r *runner) loadCopies(ctx context.Context, p *participant) (rows int64, er
 	if p.own == nil {
 		return 0, p.reopenError()
 	}
-	// The run folder also lists tables that were skipped after their rows were counted. They cannot be loaded.
+	// It takes the table from r.tables, because the list in the run folder also has skipped tables.
 	largest := slices.MaxFunc(r.tables, func(a, b *tables.Table) int { return cmp.Compare(a.Rows, b.Rows) })
 	tableCopy := *largest
 	tableCopy.Name = copyTable
@@ -157,15 +157,15 @@ func (r *runner) runStreams(
 	workers := make([]pace.Worker, n)
 	for i := range workers {
 		random := rand.New(rand.NewPCG(r.Seed, uint64(i))) //nolint:gosec // no secret, not negative
-		workers[i] = &stream{runner: r, p: p, proven: proven, random: random}
+		workers[i] = &streamClient{runner: r, p: p, proven: proven, random: random}
 	}
 	return r.folder.RunClients(ctx, out, run.ConcurrentClients{
 		Workers: workers, Pace: o, Place: string(p.place), Server: p.serverMeter(), Prove: answer.CompareAgreed,
 	})
 }
 
-// stream is one client. Each of its passes over the queries has a new random order.
-type stream struct {
+// streamClient is the client of one stream. Each of its passes over the queries has a new random order.
+type streamClient struct {
 	*runner
 	p       *participant
 	proven  []int // indices of the questions that it repeats
@@ -175,7 +175,7 @@ type stream struct {
 }
 
 // Do runs the next query, records its time, and then compares the result.
-func (s *stream) Do(ctx context.Context, r *pace.Recorder) error {
+func (s *streamClient) Do(ctx context.Context, r *pace.Recorder) error {
 	if len(s.order) == 0 {
 		s.order = s.random.Perm(len(s.proven))
 	}

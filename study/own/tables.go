@@ -45,9 +45,9 @@ type stage struct {
 // user's files.
 const parquet = " (FORMAT parquet, COMPRESSION zstd)"
 
-// progress returns the stage of read, the number of bytes that it has read or written, and the size of the user's
+// position returns the stage of read, the number of bytes that it has read or written, and the size of the user's
 // files.
-func (s *source) progress() (part string, n, all int64) {
+func (s *source) position() (part string, n, all int64) {
 	now := s.stage.Load()
 	if now == nil {
 		return "", 0, 0
@@ -127,8 +127,14 @@ func findTables(
 		case hidden:
 			skip(path, "its name starts with "+e.Name()[:1]+", which marks files that are not data")
 			return nil
-		case path == declared.path() || e.Name() == schemaFile && !inSubfolder:
+		case path == declared.path():
 			skip(path, "declares types")
+			return nil
+		case e.Name() == schemaFile && !inSubfolder:
+			skip(path, "is not read, because --types names another file")
+			return nil
+		case !inSubfolder && definitions[definitionKey(path)] != "":
+			skip(path, "is not run, because "+filepath.Base(definitions[definitionKey(path)])+" is for the same table")
 			return nil
 		case !inSubfolder && definitionKey(path) != "":
 			definitions[definitionKey(path)] = path
@@ -166,13 +172,18 @@ func findTables(
 	return out, unused, definitions, err
 }
 
+// tableName returns the name of the table for the name of a file or folder.
+func tableName(name string) string {
+	if name = tables.Name(name); !goodName.MatchString(name) {
+		return "_" + name
+	}
+	return name
+}
+
 // addFile adds a file to a table. origin is the file or the folder that gives the
 // table its name.
 func addFile(out *[]*source, root, origin, name, path string, csv bool) *source {
-	table := tables.Name(name)
-	if !goodName.MatchString(table) {
-		table = "_" + table
-	}
+	table := tableName(name)
 	i := slices.IndexFunc(*out, func(s *source) bool { return s.table.Name == table })
 	if i < 0 {
 		i = len(*out)

@@ -199,7 +199,7 @@ func TestLinkedFolder(t *testing.T) {
 
 // TestTypesAmongTables: a file of types among the tables is no table, whether its path is absolute or relative.
 func TestTypesAmongTables(t *testing.T) {
-	dir := write(t, "t.csv", "id\n1\n", "types.sql", "CREATE TABLE t (id BIGINT);")
+	dir := write(t, "t.csv", "id\n1\n", "types.sql", "CREATE TABLE t (id BIGINT);", "schema.sql", "CREATE TABLE t (id TEXT);")
 	t.Chdir(dir)
 	for _, types := range []string{"types.sql", filepath.Join(dir, "types.sql")} {
 		r, _, err := execute(t, own.Program{
@@ -208,7 +208,9 @@ func TestTypesAmongTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if skipped := r.Own.SkippedFiles; len(skipped) != 1 || skipped[0].Reason != "declares types" {
+		skipped := r.Own.SkippedFiles
+		if len(skipped) != 2 || skipped[0].Reason != "is not read, because --types names another file" ||
+			skipped[1].Reason != "declares types" {
 			t.Errorf("--types %s: %v", types, skipped)
 		}
 	}
@@ -248,6 +250,9 @@ func TestBadFiles(t *testing.T) {
 		accounting := strings.Join(r.Own.Accounting(), "\n")
 		if len(samples) != 2 || samples[0].Verdict != run.Equal || !strings.Contains(accounting, "table bad was skipped: ") {
 			t.Errorf("%q: %d samples, %q", c.problem, len(samples), accounting)
+		}
+		if f := r.Own.Tables[0].Sources[0]; f.SHA256 != "" || f.Lines != 0 {
+			t.Errorf("%q: a checksum of a file that was not read to its end: %+v", c.problem, f)
 		}
 	}
 	if os.Getuid() == 0 {

@@ -171,10 +171,11 @@ func exactFloat(text string) bool {
 
 var zoned = regexp.MustCompile(`(Z|[+-][0-9]{2}(:?[0-9]{2})?)$`)
 
-// parseTime parses a time of ISO 8601 with at most six digits after the second, because engines store microseconds.
+// parseTime parses a time of ISO 8601 without a decimal comma, which time.Parse accepts too. It accepts at most six
+// digits after the second, because engines store microseconds.
 // zone reports whether the text has a zone.
 func parseTime(text string) (at time.Time, zone, ok bool) {
-	if len(text) < len("2006-01-02 15:04:05") || text[10] != ' ' && text[10] != 'T' {
+	if len(text) < len("2006-01-02 15:04:05") || text[10] != ' ' && text[10] != 'T' || strings.Contains(text, ",") {
 		return at, false, false
 	}
 	day, clock := text[:10], text[11:]

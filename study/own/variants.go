@@ -67,8 +67,8 @@ func (v *variants) run(ctx context.Context) error {
 		}
 		what := "DuckDB over the files, " + c.description
 		v.Progress(fmt.Sprintf("%s: %d of %d queries", what, len(todo), len(v.Questions)))
-		recheck := func(db *tables.Tables) error { return v.recheck(ctx, db, what, todo) }
-		if err := v.withCondition(ctx, c.condition, what, recheck); err != nil {
+		runAll := func(db *tables.Tables) error { return v.runAll(ctx, db, what, todo) }
+		if err := v.withCondition(ctx, c.condition, what, runAll); err != nil {
 			return err
 		}
 	}
@@ -91,23 +91,23 @@ func (v *variants) noteUncheckedColumns() {
 	}
 }
 
-// recheck runs queries under a condition, and records the queries whose result changes. It skips a query that fails.
-func (v *variants) recheck(ctx context.Context, db *tables.Tables, what string, todo []recheck) error {
+// runAll runs queries under a condition, and records the queries whose result changes. It skips a query that fails.
+func (v *variants) runAll(ctx context.Context, db *tables.Tables, what string, todo []recheck) error {
 	began := time.Now()
 	for n := range todo {
-		v.progress(what, n, len(todo), began)
+		v.reportCount(what, n, len(todo), began)
 		x := &todo[n]
 		if v.skipped[x.k] != nil { // with another set of parameter values
 			continue
 		}
 		q, out := v.Questions[x.k], &v.folder.Run.Own.Questions[x.k]
-		err := v.reporting(what+": "+q.Name, nil, func() error {
+		err := v.withProgress(what+": "+q.Name, nil, func() error {
 			return v.withTimeout(ctx, q, reference, func(ctx context.Context) error {
-				other, _, _, _, err := answerOver(ctx, db, q.Text(reference, x.set), x.names, &x.order)
+				other, err := expectedResult(ctx, db, q.Text(reference, x.set), x.names, &x.order)
 				if err != nil {
 					return err
 				}
-				if x.expected.Allow(other, x.reason); x.expected.Ambiguity() == x.reason && out.Undetermined == "" {
+				if x.expected.Allow(other.result, x.reason); x.expected.Ambiguity() == x.reason && out.Undetermined == "" {
 					out.Undetermined, out.Fix = x.reason, x.fix(ctx)
 				}
 				return nil
@@ -204,7 +204,7 @@ func (v *variants) reordered(ctx context.Context, t *tables.Table, condition, wh
 	}
 	var written atomic.Int64
 	done := func() (string, int64, int64) { return "", written.Load(), t.Rows }
-	err = v.reporting(what+": rows of "+t.Name, done, func() error {
+	err = v.withProgress(what+": rows of "+t.Name, done, func() error {
 		for i, k := range order {
 			file, slice := filepath.Join(v.work, fmt.Sprintf("%s.%d.parquet", t.Name, i)), where
 			if where != "" {
@@ -237,14 +237,15 @@ func (v *variants) expect(ctx context.Context, k, set int, out *run.OwnQuestion)
 	}
 	v.names[k] = names
 	order := orderingOf(text)
-	e, by, hidden, scaled, err := answerOver(ctx, v.ref, text, names, &order)
+	x, err := expectedResult(ctx, v.ref, text, names, &order)
 	if err != nil {
 		return nil, err
 	}
-	out.OrderRule = order.comparison(by, hidden)
+	e := x.result
+	out.OrderRule = order.comparison(x.by, x.hidden)
 	if n, column := e.LimitTies(); n > 0 && out.Undetermined == "" {
 		out.Undetermined = run.CountOf(n, "row") + " tie at the limit"
-		out.Fix = order.withMoreTerms(text, names, by, column)
+		out.Fix = order.withMoreTerms(text, names, x.by, column)
 	}
 	check := func(reason string, fix func(ctx context.Context) string, conditions ...string) {
 		v.rechecks = append(v.rechecks, recheck{k, set, e, names, order, conditions, reason, fix})
@@ -255,13 +256,15 @@ func (v *variants) expect(ctx context.Context, k, set int, out *run.OwnQuestion)
 		return slices.ContainsFunc(all, func(t token) bool { return slices.ContainsFunc(words, t.is) })
 	}
 	inner := slices.ContainsFunc(all, func(t token) bool { return t.depth > 0 && t.is("order") })
-	if has("order") && !has("nulls") && (inner || order.limit >= 0 || e.HasNull()) {
-		var terms []string
-		for _, term := range order.terms {
-			terms = append(terms, term+" NULLS LAST")
+	if lacksNulls(all) && (inner || order.limit >= 0 || e.HasNull()) {
+		terms := slices.Clone(order.terms)
+		for i, term := range terms {
+			if lacksNulls(tokens("ORDER BY " + term)) {
+				terms[i] += " NULLS LAST"
+			}
 		}
 		fix := "ORDER BY " + strings.Join(terms, ", ")
-		if len(terms) == 0 {
+		if slices.Equal(terms, order.terms) {
 			fix = "NULLS LAST behind each column of ORDER BY"
 		}
 		const reason = "ORDER BY does not specify NULLS FIRST or NULLS LAST, and engines differ"
@@ -270,7 +273,7 @@ func (v *variants) expect(ctx context.Context, k, set int, out *run.OwnQuestion)
 	if clause := orderDependence(text); clause != "" {
 		fix := func(ctx context.Context) string { return v.withUniqueOrder(ctx, clause, all) }
 		check("rows tie in "+clause, fix, upward, downward)
-	} else if e.HasFloats() && !scaled && has(floatSums...) {
+	} else if e.HasFloats() && !x.scaled && has(floatSums...) {
 		const reason = "terms of a floating-point sum cancel, and the remainder is rounding"
 		check(reason, fixed("round(…, 6) around the sum, or CAST(… AS DECIMAL(38, 10)) within it"), upward, downward)
 	}
@@ -295,7 +298,7 @@ func (o *ordering) withMoreTerms(text string, names []string, by []int, column i
 	return strings.TrimRight("ORDER BY "+strings.Join(terms, ", ")+" "+strings.TrimSpace(text[o.end:]), " ")
 }
 
-// spareRows is the number of rows after the limit that answerOver requests first, to find rows that tie with the
+// spareRows is the number of rows after the limit that expectedResult requests first, to find rows that tie with the
 // last one. More rows rarely tie, and with a limit DuckDB need not sort all rows.
 const spareRows = 1000
 
@@ -308,19 +311,31 @@ func withSpareRows(unlimited string, order *ordering) string {
 	return fmt.Sprintf("%s\nLIMIT %d", unlimited, order.limit+order.offset+spareRows)
 }
 
-// answerOver runs a query with DuckDB. If possible, it also reads rows after the limit, the hidden terms of the order,
-// and the magnitude of the terms of sums; scaled reports whether it has read magnitudes. names are the columns of the
-// result. by are the indexes of the columns by which the study compares the order of the rows.
-func answerOver(
+// expectation is the result of a query on the files.
+type expectation struct {
+	result *answer.Expected
+	by     []int    // the indexes of the columns by which the study compares the order of the rows
+	hidden []string // terms of the order that are not columns of the result
+	scaled bool     // it has the magnitudes of the terms of sums
+}
+
+// expectedResult runs a query with DuckDB. If possible, it also reads rows after the limit, the hidden terms of the
+// order, and the magnitudes of the terms of sums. names are the columns of the result.
+func expectedResult(
 	ctx context.Context, db *tables.Tables, text string, names []string, order *ordering,
-) (e *answer.Expected, by []int, hidden []string, scaled bool, err error) {
-	by, hidden = order.columns(names)
-	shape := answer.Shape{Width: len(names), By: by, Offset: order.offset, Limit: order.limit, Scales: map[int]int{}}
+) (expectation, error) {
+	by, hidden := order.columns(names)
+	shape := answer.Shape{Width: len(names), By: by, Offset: order.offset, Limit: order.limit}
 	var enough func(l *answer.Loose) bool
 	if order.limit >= 0 {
 		enough = func(l *answer.Loose) bool { return l.PastTies(order.offset+order.limit, by) }
 	}
-	if unlimited, scales, ok := withoutLimit(text, order, hidden); ok && !order.unknown {
+	for _, withSums := range []bool{true, false} { // DuckDB may refuse a magnitude
+		unlimited, scales, ok := withoutLimit(text, order, hidden, withSums)
+		if !ok || order.unknown || !withSums && len(shape.Scales) == 0 {
+			break
+		}
+		shape.Scales = map[int]int{}
 		for i, k := range scales {
 			shape.Scales[k] = len(names) + len(hidden) + i
 		}
@@ -330,10 +345,10 @@ func answerOver(
 			l, err = rows(ctx, db, unlimited, nil, enough)
 		}
 		if err == nil {
-			return answer.Expect(l, shape), by, hidden, len(scales) > 0, nil
+			return expectation{answer.Expect(l, shape), by, hidden, len(scales) > 0}, nil
 		}
 		if ctx.Err() != nil {
-			return nil, nil, nil, false, ctx.Err()
+			return expectation{}, ctx.Err()
 		}
 	}
 	shape.Scales = nil
@@ -347,7 +362,12 @@ func answerOver(
 		shape.Limit, shape.Offset, enough = -1, 0, nil
 	}
 	l, err := rows(ctx, db, text, nil, enough)
-	return answer.Expect(l, shape), by, hidden, false, err
+	return expectation{answer.Expect(l, shape), by, hidden, false}, err
+}
+
+// afterOrder are words after the terms of an ORDER BY.
+var afterOrder = []string{ //nolint:gochecknoglobals // a constant table
+	"limit", "offset", "fetch", "rows", "range", "groups",
 }
 
 // withUniqueOrder adds columns to the order of a clause of a query, so no rows tie in it. The columns identify the rows
@@ -365,7 +385,6 @@ func (v *variants) withUniqueOrder(ctx context.Context, clause string, query []t
 	if k < 0 {
 		return "ORDER BY " + key + " within " + clause
 	}
-	afterOrder := []string{"limit", "offset", "fetch", "rows", "range", "groups"}
 	end := k
 	for end < len(words) && words[end].depth >= words[k].depth && !slices.ContainsFunc(afterOrder, words[end].is) {
 		end++

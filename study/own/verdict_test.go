@@ -206,6 +206,7 @@ var judged = []struct {
 	{"by", "SELECT k, sum(x - 0.1) AS s FROM f GROUP BY k ORDER BY k", run.Equal, run.Equal},
 	{"nulls", "SELECT id, n FROM f ORDER BY n, id", run.Undetermined, run.Undetermined},
 	{"nulls_last", "SELECT id, n FROM f ORDER BY n NULLS LAST, id", run.Equal, run.Equal},
+	{"nulls_second", "SELECT k, n FROM f ORDER BY k NULLS LAST, n", run.Undetermined, run.Undetermined},
 	{"nulls_limit", "SELECT id, n FROM f ORDER BY n, id LIMIT 2", run.Undetermined, run.Undetermined},
 	{"any", "SELECT k, any_value(id) AS i FROM f GROUP BY k", run.Undetermined, run.Failed},
 	{"rank", "SELECT id, rank() OVER (ORDER BY k) AS r FROM f", run.Equal, run.Equal},
