@@ -55,7 +55,7 @@ func NewTexts(ctx context.Context, args []string, stdin io.Reader, report func(e
 		case arg == Stdin || err == nil && !info.IsDir():
 			t.Paths = append(t.Paths, arg)
 		case err == nil:
-			ignored := func(path string) bool { return IsIgnored(strings.TrimPrefix(path, filepath.Clean(arg))) }
+			ignored := func(path string) bool { below, err := filepath.Rel(arg, path); return err == nil && IsIgnored(below) }
 			x := expansion{files: slices.DeleteFunc(filesBelow(arg, isNotFolder), ignored)}
 			t.Paths = append(t.Paths, x.sortedUnique()...)
 		default:

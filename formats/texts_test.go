@@ -49,6 +49,10 @@ func TestTexts(t *testing.T) {
 	if len(reports) > 0 || texts.Incomplete() != nil {
 		t.Errorf("%v, %v", reports, texts.Incomplete())
 	}
+	t.Chdir(dir)
+	if texts, err = NewTexts(t.Context(), []string{"."}, nil, nil); err != nil || !slices.Equal(texts.Paths, []string{"a.shef.gz", "b.txt", "doner/h", "in/c"}) {
+		t.Errorf("of the folder .: %q, %v", texts.Paths, err)
+	}
 	n := 0
 	for range texts.All() {
 		if n++; n == 2 {

@@ -38,7 +38,7 @@ type Batch struct {
 	OmittedColumns map[string]int
 
 	// KeepConflicts: the archive also keeps its existing records that have the identity of a record of the
-	// batch and other values.
+	// batch but differ in their values.
 	KeepConflicts bool
 
 	Rejects []Reject // lines that could not be read, each with its reason

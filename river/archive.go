@@ -136,7 +136,9 @@ func (a *Archive) post(ctx context.Context, products []*Product) ([]Tally, error
 		}
 	case len(products) == 1:
 		tallies[0][Posted], tallies[0][Unknown], tallies[0][Filtered] = posted.Values, posted.Unknown, posted.Filtered
-	default: // The result counts all products together. Posting each product again only counts its values.
+	default: // The result counts all products together. Posting each product again only counts its values: it is not measured.
+		defer func(measured func(posts.PostResult, int64, time.Duration)) { a.Measured = measured }(a.Measured)
+		a.Measured = nil
 		for i, p := range products {
 			tally, err := a.post(ctx, []*Product{p})
 			if err != nil {

@@ -385,7 +385,7 @@ SHEF_winpast : 3
 	}
 	for _, bad := range []string{
 		"shef_procobs : YES", "shef_storetext : maybe", "intppq : 4", "intpc : NaN", "intpc : 31",
-		"shef_duplicate : MAYBE", "shef_winpast : x", "shef_post_unk : SOME",
+		"shef_duplicate : MAYBE", "shef_winpast : x", "shef_winpast : 200000", "shef_post_unk : SOME",
 	} {
 		if err := tokens.Read(strings.NewReader("\n"+bad), "f", tell); err == nil || !strings.Contains(err.Error(), "f:2") {
 			t.Errorf("%s: %v", bad, err)

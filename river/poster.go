@@ -91,7 +91,7 @@ func (x *bisector) postAccepted(ctx context.Context, products []*Product) ([]Tal
 	for _, p := range products {
 		values += len(p.Values)
 	}
-	for attempt := 1; ; attempt++ {
+	for refusals := 0; ; {
 		tallies, err := x.post(products)
 		if err == nil {
 			return tallies, nil
@@ -104,7 +104,10 @@ func (x *bisector) postAccepted(ctx context.Context, products []*Product) ([]Tal
 		if refused && (len(products) > 1 || values > 1) {
 			break
 		}
-		if refused && attempt >= attempts {
+		if refused {
+			refusals++
+		}
+		if refusals >= attempts {
 			p := products[0]
 			what := "product " + p.ID
 			if len(p.Values) > 0 {

@@ -27,6 +27,7 @@ type board struct {
 	away     int      // number of transactions that fail, together with Reload
 	refuses  string   // id of a product that is always refused
 	overflow float64  // value that is always refused; 0 = none
+	conflict int      // number of transactions that are refused because of another session
 	reloads  int
 	called   chan struct{}
 	full     int           // number of transactions that fail while Reload succeeds
@@ -47,6 +48,10 @@ func (b *board) Post(_ context.Context, products []*river.Product) ([]river.Tall
 	if b.away > 0 {
 		b.away--
 		return nil, errors.New("connection refused")
+	}
+	if b.conflict > 0 {
+		b.conflict--
+		return nil, errors.New("deadlock detected")
 	}
 	for _, p := range products {
 		for i := range p.Values {
@@ -209,6 +214,24 @@ func TestRefusedValue(t *testing.T) {
 	if err != nil || total != 4 || strings.Count(reason, "1 of ") != 2 || strings.Count(reason, "AAA QRIRZZZ") != 2 ||
 		!strings.Contains(reason, "= 2: numeric field overflow") {
 		t.Errorf("%d values posted of 6: %v\n%s", total, err, why)
+	}
+}
+
+// TestRefusedOnce: a value that is refused once, after the connection has failed, is posted at the next attempt.
+func TestRefusedOnce(t *testing.T) {
+	dir := t.TempDir()
+	b := &board{away: 1, conflict: 1}
+	var log bytes.Buffer
+	put(t, dir, "1", sample("RR1LCH", 1))
+	_, stop := serving(t, dir, b, &log, nil)
+	until(t, "an end of the file", func() bool {
+		ended, _ := filepath.Glob(filepath.Join(dir, "*", "1"))
+		done, _ := filepath.Glob(filepath.Join(dir, "done", "*", "1"))
+		return len(ended)+len(done) > 0
+	})
+	stop()
+	if got := b.given(); !slices.Equal(got, []string{"KLCHRR1LCH 1"}) {
+		t.Errorf("posted %q\n%s", got, log.String())
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -155,7 +156,7 @@ func (t *Tokens) set(name, value string) (problem, cure string) {
 	}
 	number := func(out *time.Duration, unit time.Duration, unitName string) {
 		n, err := strconv.Atoi(value)
-		if *out = time.Duration(n) * unit; err != nil || n < 0 {
+		if *out = time.Duration(n) * unit; err != nil || n < 0 || n > int(math.MaxInt64/unit) {
 			problem, cure = strconv.Quote(value)+" is no number", "write a number of "+unitName+", such as 10"
 		}
 	}

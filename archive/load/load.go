@@ -183,7 +183,7 @@ func (o *Options) readOptions(ctx context.Context, marks *marks, c *design.Catal
 // countBefore returns the number of records that the subset's catalog counts. Early versions of Barograph wrote
 // catalogs without counts; in this case it reads all records once and rebuilds the catalog.
 func (r *loadRun) countBefore(ctx context.Context, subset string) (records int64, err error) {
-	c, err := r.archive.Catalog(ctx, subset)
+	c, err := intactCatalog(ctx, r.archive, subset)
 	if err != nil {
 		return 0, err
 	}

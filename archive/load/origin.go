@@ -108,3 +108,16 @@ func (w *originReader) Close() error {
 	w.stop()
 	return nil
 }
+
+// intactCatalog reads the catalog of a subset. It refuses a catalog that has changed since the last commit, because the
+// next commit would seal the change.
+func intactCatalog(ctx context.Context, a archive.Archive, subset string) (*design.Catalog, error) {
+	c, err := a.Catalog(ctx, subset)
+	if err == nil && !c.Intact() {
+		err = &fault.Status{Code: fault.Differs, Err: &fault.Error{
+			Setting: "subset " + subset, Problem: "the catalog differs from what the last load wrote; nothing was changed",
+			Cure: "barograph verify URL compares the archive with it, and copies the readable records with --salvage",
+		}}
+	}
+	return c, err
+}

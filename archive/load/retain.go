@@ -103,6 +103,9 @@ func (r *Retention) plan(c *design.Catalog) *Removal {
 		return out
 	}
 	if gap := time.Duration(times[at]-times[at-1]) * time.Second; gap > r.MaxAge {
+		if gap%time.Hour != 0 {
+			gap = gap.Truncate(min(gap, daySeconds*time.Second))
+		}
 		out.Gap = formatSpan(gap)
 	}
 	out.Days = len(lists.Set(out.before, dayOf))
@@ -181,12 +184,11 @@ func (m *Removal) Err() error {
 	}}
 }
 
-// formatSpan prints a duration as --retain accepts it. It rounds a duration of more than two days down to days, unless
-// it is a whole number of hours.
+// formatSpan prints a duration as --retain accepts it.
 func formatSpan(d time.Duration) string {
 	const day = daySeconds * time.Second
 	switch {
-	case d%day == 0 || d > 2*day && d%time.Hour != 0:
+	case d%day == 0:
 		return fmt.Sprintf("%dd", d/day)
 	case d%time.Hour == 0:
 		return fmt.Sprintf("%dh", d/time.Hour)
@@ -200,7 +202,7 @@ func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05
 // returns what it removed or refused to remove. It keeps the marks of the files: only a load with
 // Options.Rehash restores the records.
 func Retain(ctx context.Context, a archive.Archive, subset string, r Retention) (*Removal, error) {
-	c, err := a.Catalog(ctx, subset)
+	c, err := intactCatalog(ctx, a, subset)
 	if err != nil {
 		return nil, err
 	}

@@ -164,6 +164,8 @@ func (w *window) reset() {
 func leadHours(seconds int32) string {
 	if seconds%3600 == 0 {
 		return fmt.Sprintf("%d h", seconds/3600)
+	} else if seconds < 0 {
+		return "-" + leadHours(-seconds)
 	}
 	return fmt.Sprintf("%d:%02d:%02d h", seconds/3600, seconds/60%60, seconds%60)
 }

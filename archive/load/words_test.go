@@ -135,10 +135,15 @@ func TestRemovalCounts(t *testing.T) {
 func TestSpans(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		24 * time.Hour: "1d", 48 * time.Hour: "2d", 25 * time.Hour: "25h", 60 * time.Hour: "60h", 90 * time.Minute: "1h30m0s",
-		48*time.Hour + time.Minute: "2d", 48*time.Hour - time.Minute: "47h59m0s", 72*time.Hour + time.Second: "3d", 73 * time.Hour: "73h",
+		48*time.Hour + time.Minute: "48h1m0s", 48*time.Hour - time.Minute: "47h59m0s", 72*time.Hour + time.Second: "72h0m1s", 73 * time.Hour: "73h",
 	} {
 		if got := formatSpan(d); got != want {
 			t.Errorf("%s: %s, want %s", d, got, want)
+		}
+	}
+	for seconds, want := range map[int32]string{86400: "24 h", -10800: "-3 h", 5400: "1:30:00 h", -5400: "-1:30:00 h", -1: "-0:00:01 h"} {
+		if got := leadHours(seconds); got != want {
+			t.Errorf("%d s: %s, want %s", seconds, got, want)
 		}
 	}
 	for at, want := range map[int64]int64{0: 0, 1: 0, daySeconds - 1: 0, daySeconds: 1, -1: -1, -daySeconds: -1, -daySeconds - 1: -2} {

@@ -78,12 +78,39 @@ func TestAdviceNamesTheSubset(t *testing.T) {
 		}
 	}
 	status, stdout, stderr := barograph(t, "verify", url, "--subset", "one", "--prune", "--dry-run")
-	if status != fault.Incomplete || !strings.Contains(stdout, "1 of 1 records are missing, and would be forgotten") || !strings.Contains(stderr, "the real run would be refused") {
+	if status != fault.Incomplete || !strings.Contains(stdout, "1 of 1 records are missing, and are not forgotten") || !strings.Contains(stderr, "the real run would be refused") {
 		t.Errorf("dry run: status %d\n%s%s", status, stdout, stderr)
 	}
 	must(t, "verify", url, "--subset", "one", "--prune", "--dry-run", "--force")
 	if status, _, stderr := barograph(t, "verify", url, "--subset", "tow", "--prune"); status != fault.Usage || !strings.Contains(stderr, "--subset tow") {
 		t.Errorf("an absent subset: status %d: %s", status, stderr)
+	}
+}
+
+// TestLoadIntoDamagedCatalog: load and --retain refuse a catalog that another program changed; verify reports it as before.
+func TestLoadIntoDamagedCatalog(t *testing.T) {
+	dir := t.TempDir()
+	a, b, url := filepath.Join(dir, "a.vsdb"), filepath.Join(dir, "b.vsdb"), "sqlite:"+filepath.Join(dir, "a.db")
+	line := "V01 GFS 24 2019010100 GFS G2/NHX SL1L2 TMP P500 = 1 2 3 4 5 6\n"
+	writeText(t, a, line)
+	writeText(t, b, strings.Replace(line, "0100 ", "0200 ", 1))
+	must(t, "load", a, "--engine", url, "--subset", "one", "--design", "normalized")
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, "a.db")+"?vfs=barograph-sums")
+	if err == nil {
+		_, err = db.ExecContext(t.Context(), `UPDATE "one/barograph_catalog" SET catalog = replace(catalog, '"TMP"', '"TMX"')`)
+		err = errors.Join(err, db.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"load", b}, {"load", a, "--retain", "1d"}} {
+		args = append(args, "--engine", url, "--subset", "one", "--design", "normalized")
+		if status, _, stderr := barograph(t, args...); status != fault.Differs || !strings.Contains(stderr, "the catalog differs from what the last load wrote; nothing was changed") {
+			t.Errorf("%q: status %d: %s", args, status, stderr)
+		}
+		if status, stdout, stderr := barograph(t, "verify", url, "--subset", "one"); status != fault.Differs || !strings.Contains(stdout+stderr, "the catalog differs from what the last load wrote") {
+			t.Errorf("verify: status %d: %s%s", status, stdout, stderr)
+		}
 	}
 }
 

@@ -191,8 +191,8 @@ func usesDefaultEngine(c *cobra.Command, args []string) bool {
 		}
 	}
 	switch c.Name() {
-	case "encode":
-		return len(args) == 0 // with arguments the values come from files
+	case "encode", "conflicts":
+		return len(args) == 0 // an argument names files or another archive
 	case "ask":
 		return len(args) < 2
 	}

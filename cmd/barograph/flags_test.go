@@ -90,6 +90,7 @@ func TestEngineVariable(t *testing.T) {
 			t.Errorf("%v prints %s", args, out)
 		}
 	}
+	must(t, "list", "conflicts", other)
 	first, second := must(t, "ask", other, "test_3", "--format", "csv"), must(t, "ask", "test_3", "--engine", other, "--format", "csv")
 	if first != second || strings.Count(first, "\n") < 2 {
 		t.Errorf("ask URL QUESTION and ask QUESTION --engine URL differ:\n%s%s", first, second)

@@ -59,13 +59,16 @@ engines that you name, or on all engines that have a server.
 	formerlyIn(c, c.PersistentFlags(), "dir", "lab-dir")
 	// sub adds a subcommand that accepts the names of engines, and extra.
 	sub := func(use, short string, names []string, extra string, run labCommand) *cobra.Command {
-		s := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, ValidArgs: append(l.known.Servers(), lab.DisksName)}
+		s := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, ValidArgs: l.known.Servers()}
 		s.RunE = func(c *cobra.Command, args []string) error {
 			drivers, hasExtra, err := l.drivers(args, names, extra)
 			if err != nil {
 				return err
 			}
 			return run(c, drivers, hasExtra)
+		}
+		if extra == lab.DisksName {
+			s.ValidArgs = append(s.ValidArgs, extra)
 		}
 		c.AddCommand(s)
 		return s

@@ -289,6 +289,7 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, report 
 	}
 	rejects, err := load.NewRejectList(j.quarantine, e.stderr, e.csvCell)
 	if err != nil {
+		empty = true
 		return err
 	}
 	bar := newProgress(e)
@@ -379,7 +380,7 @@ func retention(text string) (d time.Duration, err error) {
 	d, err = time.ParseDuration(text)
 	if number, inDays := strings.CutSuffix(text, "d"); inDays {
 		days, notNumber := strconv.Atoi(number)
-		d, err = time.Duration(days)*24*time.Hour, notNumber
+		d, err = time.Duration(min(max(days, 0), maxDays+1))*24*time.Hour, notNumber // more days may exceed a Duration
 	}
 	if err != nil || d <= 0 || d > maxDays*24*time.Hour {
 		return 0, fault.Misuse("--retain "+text, "is not a time span", "write 400d or 36h")

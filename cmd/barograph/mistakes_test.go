@@ -193,6 +193,15 @@ func TestCompletionAfterEngine(t *testing.T) {
 	}
 }
 
+// TestCompletionOfLab: only commands that accept disks propose them.
+func TestCompletionOfLab(t *testing.T) {
+	for command, want := range map[string]bool{"up": false, "url": false, "down": true} {
+		if _, stdout, stderr := barograph(t, "__complete", "lab", command, ""); strings.Contains(stdout, "disks") != want || !strings.Contains(stdout, "postgres") {
+			t.Errorf("%s: %q, %s", command, stdout, stderr)
+		}
+	}
+}
+
 // TestPruneAndExplainAsJSON: verify --prune and ask --explain obey --json, and ask --explain obeys --out.
 func TestPruneAndExplainAsJSON(t *testing.T) {
 	data, url := dayOfData(t), "sqlite:"+filepath.Join(t.TempDir(), "a.db")

@@ -164,7 +164,6 @@ time steps become .E messages, all others .A messages. Dates have their century,
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "file to write (default: standard output)")
-	e.spreadsheet(c)
 	c.Flags().StringVar(&heading, "heading", "", "WMO heading; the messages become one product")
 	c.Flags().StringVar(&awips, "awips", "", "AWIPS id after the heading")
 	s.flags(c)

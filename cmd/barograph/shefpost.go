@@ -356,7 +356,7 @@ func (p *riverFlags) serve(c *cobra.Command, s *river.Spool, listen string, args
 	if err := s.Open(); err != nil {
 		return err
 	}
-	if os.Getenv("GOGC") == "" { // a service trades processor time for memory (docs/reference/river.md)
+	if os.Getenv("GOGC") == "" { // a service trades processor time for memory (docs/results/shef.md)
 		debug.SetGCPercent(50)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()

@@ -182,8 +182,12 @@ func TestAdopt(t *testing.T) {
 		must(t, "adopt", site, "--forget")
 		restore("mv_site_1", "mv_site")
 	}
+	client(t, server, "mariadb ${to[@]} -e 'ALTER TABLE stat_header ADD INDEX (model)' mv_site") // its name is that of its column
 	if out := must(t, "adopt", site, "--repair"); !strings.Contains(out, "barograph_old_mv_site") {
 		t.Error(out)
+	}
+	if out := client(t, server, "mariadb ${to[@]} -N -e 'SHOW INDEX FROM stat_header WHERE Key_name = \"model\"' mv_site"); !strings.Contains(out, "model") {
+		t.Errorf("the index of the site is lost: %q", out)
 	}
 	must(t, "verify", server, "--subset", "mv_site")
 	if status, _, stderr := barograph(t, "adopt", site, "--repair"); status != fault.Failed || !strings.Contains(stderr, "--forget") {

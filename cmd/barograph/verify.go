@@ -168,7 +168,7 @@ func (e *env) prune(ctx context.Context, url, only string, force, dryRun bool) e
 		if dryRun && errors.Is(err, load.ErrOtherChanges) {
 			err = incomplete(err)
 		}
-		verb := map[bool]string{true: "would be", false: "are not"}[dryRun]
+		verb := map[bool]string{true: "would be", false: "are not"}[errors.Is(err, errDryRun)]
 		if err == nil {
 			verb = "are"
 		}

@@ -174,6 +174,11 @@ func TestRetain(t *testing.T) {
 	if status, _, message := barograph(t, "load", dir, "--engine", "dry:", "--retain", "400d"); status != fault.Usage || !strings.Contains(message, "dry cannot remove records") {
 		t.Errorf("an engine that cannot remove records: status %d, %s", status, message)
 	}
+	for _, days := range []string{"213600d", "-213400d", "100001d", "0d", "9223372036854775808d"} { // 213600 days exceed a Duration
+		if d, err := retention(days); err == nil {
+			t.Errorf("--retain %s keeps %s", days, d)
+		}
+	}
 	if status, _, message := barograph(t, "load", dir, "--engine", "dry:", "--retain", "many"); status != 2 || !strings.Contains(message, "400d") {
 		t.Errorf("status %d: %s", status, message)
 	}

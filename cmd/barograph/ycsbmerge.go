@@ -21,8 +21,8 @@ of the machines. The throughput is that of the successful operations from the fi
 client found wrong is wrong. If the folder of a client is missing, the result has a warning.
 
 Give each client its share of the work by --shard i/n of ycsb load and run.`,
-		Example: `  client-1$ barograph ycsb run --engine URL -P workloada --shard 1/2 --threads 32 --out a
-  client-2$ barograph ycsb run --engine URL -P workloada --shard 2/2 --threads 32 --out b
+		Example: `  client-1$ barograph ycsb run --engine URL -P workloada -p operationcount=0 -p maxexecutiontime=60 --shard 1/2 --out a
+  client-2$ barograph ycsb run --engine URL -P workloada -p operationcount=0 -p maxexecutiontime=60 --shard 2/2 --out b
   barograph merge a b --out both`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(_ *cobra.Command, dirs []string) error {

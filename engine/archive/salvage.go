@@ -132,9 +132,9 @@ func Salvage(ctx context.Context, a Archive, subset string, lost func(Loss)) ite
 	}
 }
 
-// Salvage is Salvage of the wrapped archive; the losses also get context.
+// Salvage is Salvage of the wrapped archive. Its errors and the losses get context.
 func (e errorWrapper) Salvage(ctx context.Context, subset string, lost func(Loss)) iter.Seq2[*record.Batch, error] {
-	return Salvage(ctx, e.Archive, subset, func(l Loss) { lost(Loss{l.Place, e.addContext(l.Err)}) })
+	return e.batches(Salvage(ctx, e.Archive, subset, func(l Loss) { lost(Loss{l.Place, e.addContext(l.Err)}) }))
 }
 
 // RowRanges forwards to the archive, if it is a RowReader.
@@ -148,16 +148,9 @@ func (e errorWrapper) RowRanges(ctx context.Context, subset string) ([]RowRange,
 
 // DumpRows forwards to the archive, if it is a RowReader.
 func (e errorWrapper) DumpRows(ctx context.Context, subset string, rows RowRange) iter.Seq2[*record.Batch, error] {
-	return func(yield func(*record.Batch, error) bool) {
-		r, can := e.Archive.(RowReader)
-		if !can {
-			yield(nil, errors.ErrUnsupported)
-			return
-		}
-		for b, err := range r.DumpRows(ctx, subset, rows) {
-			if !yield(b, e.addContext(err)) {
-				return
-			}
-		}
+	r, can := e.Archive.(RowReader)
+	if !can {
+		return func(yield func(*record.Batch, error) bool) { yield(nil, errors.ErrUnsupported) }
 	}
+	return e.batches(r.DumpRows(ctx, subset, rows))
 }

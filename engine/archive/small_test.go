@@ -3,6 +3,7 @@ package archive
 import (
 	"context"
 	"errors"
+	"iter"
 	"maps"
 	"net/url"
 	"slices"
@@ -108,6 +109,10 @@ type failing struct {
 
 func (a failing) Catalog(context.Context, string) (*design.Catalog, error) { return nil, a.err }
 
+func (a failing) Salvage(context.Context, string, func(Loss)) iter.Seq2[*record.Batch, error] {
+	return func(yield func(*record.Batch, error) bool) { yield(nil, a.err) }
+}
+
 // A wrapped archive adds context to its errors, and does not make an error of a success.
 func TestWrapErrors(t *testing.T) {
 	bare, added := errors.New("bare"), errors.New("added")
@@ -115,6 +120,11 @@ func TestWrapErrors(t *testing.T) {
 		a := WrapErrors(failing{err: c.err}, func(err error) error { return errors.Join(added, err) })
 		if _, err := a.Catalog(t.Context(), "s"); !errors.Is(err, c.want) || !errors.Is(err, c.err) {
 			t.Errorf("%v becomes %v", c.err, err)
+		}
+		for _, err := range Salvage(t.Context(), a, "s", nil) {
+			if !errors.Is(err, c.want) || !errors.Is(err, c.err) {
+				t.Errorf("%v becomes %v in Salvage", c.err, err)
+			}
 		}
 	}
 }

@@ -70,8 +70,13 @@ func (e errorWrapper) Explain(ctx context.Context, q *Query) (Plan, error) {
 }
 
 func (e errorWrapper) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
+	return e.batches(e.Archive.Dump(ctx, subset))
+}
+
+// batches passes the error of each batch through addContext.
+func (e errorWrapper) batches(all iter.Seq2[*record.Batch, error]) iter.Seq2[*record.Batch, error] {
 	return func(yield func(*record.Batch, error) bool) {
-		for b, err := range e.Archive.Dump(ctx, subset) {
+		for b, err := range all {
 			if !yield(b, e.addContext(err)) {
 				return
 			}

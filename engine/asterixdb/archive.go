@@ -96,9 +96,21 @@ func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Bu
 	}})
 	q.ServerTime = out.server
 	if isAbsent(err) {
-		return nil
+		catalog, stateErr := a.Catalog(ctx, q.Question.Subset)
+		if stateErr != nil || !hasRecords(catalog, q.Question.Type) {
+			return stateErr
+		}
+		return &fault.Error{
+			Setting: a.db.displayURL, Problem: "has no dataset of " + q.Question.Type.Name + ", but the catalog counts its records", Err: err,
+			Cure: "open the archive with the URL that loaded it: with ?types=closed, or without",
+		}
 	}
 	return err
+}
+
+// hasRecords reports whether a catalog counts records of a line type.
+func hasRecords(c *design.Catalog, t *record.LineType) bool {
+	return slices.ContainsFunc(c.Groups, func(g *design.Group) bool { return g.LineType == t.Name })
 }
 
 // params returns the statement parameters of a query.
@@ -353,7 +365,7 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	if err != nil {
 		return archive.Plan{}, err
 	}
-	if !slices.ContainsFunc(catalog.Groups, func(g *design.Group) bool { return g.LineType == q.Question.Type.Name }) {
+	if !hasRecords(catalog, q.Question.Type) {
 		return archive.Plan{Text: "the subset has no records of this line type\n"}, nil // the datasets exist: other subsets share them
 	}
 	out, err := a.db.client.run(ctx, request{text: q.Text, params: params(q), plan: true})

@@ -110,7 +110,11 @@ func (f *feed) close(ctx context.Context) error {
 	for i := range f.types {
 		datasets = append(datasets, f.name+strconv.Itoa(i))
 	}
-	return errors.Join(f.l.Close(), f.a.drop(ctx, datasets))
+	err := f.l.Close()
+	if errors.Is(err, net.ErrClosed) { // undo has closed it
+		err = nil
+	}
+	return errors.Join(err, f.a.drop(ctx, datasets))
 }
 
 // store stores the lines of a part, after the statements in before. It inserts documents with new keys, because an

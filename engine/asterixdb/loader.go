@@ -31,6 +31,7 @@ type loader struct {
 	batches        map[*record.LineType][]*record.Batch
 	types          []*record.LineType // in the order of their first record
 	hasUndoCopies  bool               // the archive may contain copies of documents that this loader replaced
+	unfinished     int64              // number of a failed commit that was not rolled back; 0 = none
 	headers        map[string]bool    // stat_header_id of the existing headers, as of commit headersVersion
 	headersVersion int64
 }
@@ -84,9 +85,9 @@ const closePatience = 20 * time.Second
 func (l *loader) Close() error {
 	ctx, stop := context.WithTimeout(context.Background(), closePatience)
 	defer stop()
-	if l.hasUndoCopies { // the copies of replaced documents are not needed any more
+	if l.hasUndoCopies { // of the copies of replaced documents, only those of an unfinished commit are still needed
 		_, err := l.a.db.client.run(ctx, request{text: "DELETE FROM " + l.a.dataset(stateDataset) + " AS u " +
-			"WHERE u.kind = \"undo\" AND u.loader = \"" + l.token + "\""})
+			"WHERE u.kind = \"undo\" AND u.loader = \"" + l.token + "\" AND u.`commit` <> " + strconv.FormatInt(l.unfinished, 10)})
 		if err != nil {
 			l.a.db.log.Debug("records of a load were not removed", "subset", l.subset, "error", err)
 		}
@@ -118,7 +119,7 @@ func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 	subsetLock, err := l.a.acquire(ctx, l.subset, l.token+"-"+strconv.Itoa(l.commits), &s)
 	if err == nil {
 		if err = l.commit(ctx, subsetLock, &s, c, &stored); err != nil {
-			l.undo(context.WithoutCancel(ctx), subsetLock)
+			l.undo(context.WithoutCancel(ctx), subsetLock, s.version+1)
 		}
 	}
 	clear(l.batches)
@@ -335,8 +336,9 @@ func (l *loader) journal(w io.Writer, version int64, replaced map[string][][]byt
 	return nil
 }
 
-// undo rolls back a failed commit, as far as the server can be reached; the next client does the rest.
-func (l *loader) undo(ctx context.Context, subsetLock *lock) {
+// undo rolls back a failed commit, as far as the server can be reached; the next client does the rest. It needs the
+// copies of the documents that the commit replaced.
+func (l *loader) undo(ctx context.Context, subsetLock *lock, version int64) {
 	l.headersVersion = -1
 	ctx, stop := context.WithTimeout(ctx, undoPatience)
 	defer stop()
@@ -345,6 +347,8 @@ func (l *loader) undo(ctx context.Context, subsetLock *lock) {
 	}
 	err := l.rollBack(ctx, subsetLock)
 	if err != nil {
+		l.unfinished = version
+		l.a.recovered.Delete(l.subset) // so that this session, too, reads nothing before the rollback
 		subsetLock.abandon()
 		l.a.db.log.Warn("a failed commit was not rolled back; the next open of the subset does it", "subset", l.subset, "error", err)
 	}

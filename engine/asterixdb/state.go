@@ -123,21 +123,34 @@ func (a *openArchive) recoverCrashed(ctx context.Context, subset string) error {
 	return l.release(ctx, "")
 }
 
-// awaitCommit waits for the commit in flight. A reader changes nothing.
+// awaitCommit waits for the commit in flight. A reader changes nothing. A commit is incomplete if it is unfinished, and
+// has no living owner, twice: a client that is about to take the lock over has no record of it for a moment.
 func (a *openArchive) awaitCommit(ctx context.Context, subset string) error {
+	var last holder
+	since, unfinished := time.Now(), int64(0)
 	for {
 		h, err := a.holder(ctx, subset)
-		if err != nil || h.token == "" {
+		if err != nil {
 			return err
 		}
-		if h.dead(ctx) {
-			if now, err := a.holder(ctx, subset); err != nil || now.token != h.token {
+		if h != last {
+			last, since = h, time.Now()
+		}
+		if h.token == "" || h.dead(ctx) || time.Since(since) > lease {
+			s := newState(subset)
+			if _, err := a.db.client.run(ctx, request{text: a.stateQuery(subset), row: s.row}); err != nil {
 				return err
 			}
-			return &fault.Error{
-				Setting: a.db.displayURL + ", subset " + strconv.Quote(subset), Problem: "contains an incomplete load", Err: engine.ErrReadOnly,
-				Cure: "run the load again, which completes the load or rolls it back",
+			if !s.hasUnfinishedCommit() {
+				return nil
 			}
+			if s.started == unfinished {
+				return &fault.Error{
+					Setting: a.db.displayURL + ", subset " + strconv.Quote(subset), Problem: "contains an incomplete load", Err: engine.ErrReadOnly,
+					Cure: "run the load again, which completes the load or rolls it back",
+				}
+			}
+			unfinished = s.started
 		}
 		if err := engine.Pause(ctx, pollInterval); err != nil {
 			return err
@@ -247,14 +260,15 @@ type lock struct {
 	a        *openArchive
 	subset   string
 	token    string
-	listener net.Listener // open as long as the owner is alive; it accepts no connection
+	listener net.Listener // open as long as the owner is alive
 	stop     context.CancelFunc
 	beats    chan struct{} // closed after the last heartbeat
 }
 
 const (
 	heartbeatInterval = 10 * time.Second
-	lease             = 60 * time.Second // others treat an owner without a heartbeat for so long as crashed
+	lease             = 60 * time.Second // an owner that gives no heartbeat for this time counts as crashed
+	dialPatience      = time.Second      // for the port of an owner
 )
 
 // holder is the content of a lock's record.
@@ -294,6 +308,15 @@ func (a *openArchive) acquire(ctx context.Context, subset, token string, state *
 		}
 		return nil, errors.Join(err, l.listener.Close())
 	}
+	go func() { // connections that nobody accepts would fill the queue of the port
+		for {
+			c, err := l.listener.Accept()
+			if err != nil {
+				return
+			}
+			_ = c.Close() // whoever connected has learned that the owner is alive
+		}
+	}()
 	beating, stop := context.WithCancel(context.WithoutCancel(ctx))
 	l.stop, l.beats = stop, make(chan struct{})
 	go l.beat(beating)
@@ -323,8 +346,8 @@ func (l *lock) insert(ctx context.Context, state *state) error {
 			if err != nil {
 				return err
 			}
-			if again.token != now.token {
-				continue // the owner freed it before it closed its port
+			if again != now {
+				continue // the owner freed it before it closed its port, or has given a heartbeat
 			}
 			l.a.db.log.Info("takes over the lock of a crashed load", "subset", l.subset)
 			if err := l.a.evict(ctx, l.subset, now.token); err != nil {
@@ -373,7 +396,7 @@ func (h holder) dead(ctx context.Context) bool {
 	if h.machine == "" || h.machine != machine() {
 		return false
 	}
-	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", h.port))
+	c, err := (&net.Dialer{Timeout: dialPatience}).DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", h.port))
 	if err != nil {
 		return errors.Is(err, syscall.ECONNREFUSED)
 	}
@@ -394,11 +417,11 @@ func (a *openArchive) evict(ctx context.Context, subset, token string) error {
 	return a.unlock(ctx, subset, token, "")
 }
 
-// unlock deletes the lock's record if it has the token. It runs the statements in before first, in the same request.
-func (a *openArchive) unlock(ctx context.Context, subset, token, before string) error {
+// unlock runs statements, if there are any, and deletes the lock's record if it has the token, in the same request.
+func (a *openArchive) unlock(ctx context.Context, subset, token, statements string) error {
 	_, err := a.db.client.run(ctx, request{
 		id: token + "/unlock",
-		text: before + "DELETE FROM " + a.dataset(stateDataset) + " AS l " +
+		text: statements + "DELETE FROM " + a.dataset(stateDataset) + " AS l " +
 			"WHERE l.id = " + quote(lockID(subset)) + " AND l.token = " + quote(token),
 	})
 	return err
@@ -421,11 +444,11 @@ func (l *lock) beat(ctx context.Context) {
 	}
 }
 
-// release frees the lock, after the statements in last, if there are any. If that fails, the lock stays locked.
-func (l *lock) release(ctx context.Context, last string) error {
+// release runs statements, if there are any, and frees the lock in the same request. If that fails, the lock stays locked.
+func (l *lock) release(ctx context.Context, statements string) error {
 	l.stop()
 	<-l.beats
-	if err := l.a.unlock(ctx, l.subset, l.token, last); err != nil {
+	if err := l.a.unlock(ctx, l.subset, l.token, statements); err != nil {
 		return err
 	}
 	return l.listener.Close()
@@ -435,7 +458,7 @@ func (l *lock) release(ctx context.Context, last string) error {
 func (l *lock) abandon() {
 	l.stop()
 	<-l.beats
-	_ = l.listener.Close() // it has accepted no connection
+	_ = l.listener.Close() // nobody waits for its error
 }
 
 // giveUp undoes an insertion with an unknown outcome.

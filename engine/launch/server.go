@@ -20,7 +20,7 @@ type Server struct {
 	Packages         []string       // of Debian and Ubuntu, without those that fetch and run Artifacts: the lab knows them
 	Artifacts        []Artifact     // of a language registry
 	User             string         // the server's account if Barograph runs as root; "" = Barograph's own account
-	Nodes            []int          // possible numbers of nodes: 1, or 1 and 3
+	Nodes            []int          // possible numbers of nodes, such as 1 and 3
 	Ports            []string       // names of the TCP ports that every node needs; each gets a free one
 	SharedPorts      []string       // like Ports, but all nodes use the same number, each at its own address
 	Profiles         []Profile      // the first is the default

@@ -104,11 +104,11 @@ func (s *adoption) check(ctx context.Context, repair bool) (err error) {
 		}
 	}
 	problems, err := s.a.Check(ctx, s.name)
+	if err == nil && len(problems) > 0 {
+		return refuse("is damaged: "+strings.Join(problems, "; "), "REPAIR TABLE")
+	}
 	if err != nil || !repair {
 		return err
-	}
-	if len(problems) > 0 {
-		return refuse("is damaged: "+strings.Join(problems, "; "), "REPAIR TABLE")
 	}
 	const text = "SELECT engine FROM information_schema.tables WHERE table_schema = ? AND table_name = ?"
 	kind, err := sqlengine.QueryTexts(ctx, s.pool, text, db, design.HeaderTable)
@@ -360,12 +360,12 @@ func (s *adoption) indexes(ctx context.Context) error {
 	const text = "SELECT table_name, index_name, " +
 		"GROUP_CONCAT(column_name, IF(sub_part IS NULL, '', CONCAT('(', sub_part, ')')) ORDER BY seq_in_index) " +
 		"FROM information_schema.statistics WHERE table_schema = ? AND index_name <> 'PRIMARY' GROUP BY table_name, index_name"
-	read := func(db string) (map[string]string, error) { // the keys are table and columns, and table and name
+	read := func(db string) (map[string]string, error) { // the keys are table and columns, and table and =name
 		out := map[string]string{}
 		err := s.pool.Rows(ctx, text, []any{db}, func(row []any) error {
 			var table, name, columns string
 			err := sqlengine.Scan(row, &table, &name, &columns)
-			out[table+"\x00"+columns], out[table+"\x00"+name] = name, name
+			out[table+"\x00"+columns], out[table+"\x00="+name] = name, name
 			return err
 		})
 		return out, err
@@ -378,7 +378,7 @@ func (s *adoption) indexes(ctx context.Context) error {
 	}
 	for key, name := range want {
 		table, columns, _ := strings.Cut(key, "\x00")
-		if columns == name || existing[key] != "" || existing[table+"\x00"+name] != "" || copies[table] == nil || !s.exchanged(table) {
+		if strings.HasPrefix(columns, "=") || existing[key] != "" || existing[table+"\x00="+name] != "" || copies[table] == nil || !s.exchanged(table) {
 			continue // an older schema has an index of that name on other columns
 		}
 		if err := s.next.exec(ctx, "CREATE INDEX "+ident(name)+" ON "+s.next.table(s.name, table)+" ("+columns+")"); err != nil {

@@ -58,7 +58,7 @@ func (c *column) expr(twins map[string]bool) string {
 		base = "NULL"
 	case c.From == sqlengine.Header && c.met.kind == double: // alpha
 		base = "IF(" + base + " = -9999, 'NA', CAST(" + base + " AS CHAR))"
-	case c.usesMissingText():
+	case c.usesMissing():
 		base = "IF(BINARY " + base + " = '" + missingText + "', 'NA', " + base + ")"
 	case c.offset != 0:
 		base = "(" + base + " + " + strconv.Itoa(c.offset) + ")"
@@ -96,8 +96,8 @@ func markLacking(table string, twins map[string]bool) {
 // missingText is a missing text in METviewer's tables of lines. In stat_header it is NA.
 const missingText = "-9999"
 
-// usesMissingText reports whether this column stores a missing text as missingText.
-func (c *column) usesMissingText() bool { return c.alias == "ld" && c.met.kind == varchar && c.isText() }
+// usesMissing reports whether this column stores a missing text as missingText.
+func (c *column) usesMissing() bool { return c.alias == "ld" && c.met.kind == varchar && c.isText() }
 
 // headerColumns returns the columns of stat_header, without its id.
 func headerColumns() []column {
@@ -215,11 +215,11 @@ func appendInteger(dst []byte, f, low, high float64, missing string) ([]byte, bo
 func (c *column) text(dst []byte, s string) (_ []byte, exact bool) {
 	switch c.met.kind {
 	case varchar:
-		if c.usesMissingText() && s == record.NA {
+		if c.usesMissing() && s == record.NA {
 			return append(dst, missingText...), true
 		}
 		dst, exact = appendLatin(dst, s, c.met.width)
-		return dst, exact && (!c.usesMissingText() || s != missingText)
+		return dst, exact && (!c.usesMissing() || s != missingText)
 	case unsigned: // interp_pnts
 		n, err := strconv.ParseUint(s, 10, 32)
 		if err != nil {

@@ -257,9 +257,10 @@ func (a *Archive) readMarks(ctx context.Context, q Querier, subset, where string
 	return archive.WithoutRemovals(marks), err
 }
 
-// MarksOf finds the marks of files. If the archive's catalog c has no files, it does not query.
+// MarksOf finds the marks of files. If the archive's catalog c counts no files, it does not
+// query; a catalog of an early version, which is not sealed, counts none.
 func (a *Archive) MarksOf(ctx context.Context, q Querier, subset string, files []archive.Mark, c *design.Catalog) (old []archive.Mark, err error) {
-	if c.Files.Records == 0 {
+	if c.Sealed && c.Files.Records == 0 {
 		return nil, nil
 	}
 	for chunk := range slices.Chunk(files, digestsPerStatement) {

@@ -44,7 +44,7 @@ func (c *KVCatalog) splitScript(text string) (statements []scriptStatement) {
 }
 
 // tokenLength returns the length of the first token of a script; isCode is false for a comment. In PostgreSQL, a
-// literal that starts with E' has escapes, and block comments nest.
+// literal that starts with E' has escapes, and block comments nest. In MariaDB, -- starts a comment only before a blank.
 func (c *KVCatalog) tokenLength(text string) (n int, isCode bool) {
 	until := func(from int, end string) int {
 		if at := strings.Index(text[from:], end); at >= 0 {
@@ -53,7 +53,7 @@ func (c *KVCatalog) tokenLength(text string) (n int, isCode bool) {
 		return len(text)
 	}
 	switch {
-	case strings.HasPrefix(text, "--"), c.HashComments && text[0] == '#':
+	case c.HashComments && text[0] == '#', strings.HasPrefix(text, "--") && (!c.HashComments || len(text) == 2 || text[2] <= ' '):
 		return until(0, "\n"), false
 	case strings.HasPrefix(text, "/*") && c.DollarQuotes:
 		return commentLength(text), false
@@ -68,7 +68,7 @@ func (c *KVCatalog) tokenLength(text string) (n int, isCode bool) {
 			return until(len(tag), tag), true
 		}
 	}
-	return 1, true
+	return max(1, len(word.FindString(text))), true
 }
 
 // quotedLength returns the length of a quoted literal or name. A doubled quote counts as the end of one literal and the
@@ -102,7 +102,10 @@ func commentLength(text string) int {
 	return len(text)
 }
 
-var dollarTag = regexp.MustCompile(`^\$\w*\$`)
+var (
+	dollarTag = regexp.MustCompile(`^\$\w*\$`)
+	word      = regexp.MustCompile(`^[\pL_][\pL\d_$]*`)
+)
 
 // kvColumn is a column of a table.
 type kvColumn struct {

@@ -23,6 +23,8 @@ func TestSplitScript(t *testing.T) {
 		{postgres, "DO $x$ BEGIN; END; $x$; SELECT \";\"", []scriptStatement{{1, "DO $x$ BEGIN; END; $x$"}, {1, `SELECT ";"`}}},
 		{postgres, `SELECT 'a\'; SELECT 'b'`, []scriptStatement{{1, `SELECT 'a\'`}, {1, "SELECT 'b'"}}},
 		{postgres, `SELECT E'a\';b'; SELECT date'2026-01-01'`, []scriptStatement{{1, `SELECT E'a\';b'`}, {1, "SELECT date'2026-01-01'"}}},
+		{postgres, `CHECK (a NOT LIKE'\'); SELECT a$b$; SELECT $b$;$b$`, []scriptStatement{{1, `CHECK (a NOT LIKE'\')`}, {1, "SELECT a$b$"}, {1, "SELECT $b$;$b$"}}},
+		{mariadb, "SELECT 5--1; SELECT 2 --\t;\n; --", []scriptStatement{{1, "SELECT 5--1"}, {1, "SELECT 2 --\t;"}}},
 		{postgres, "/* a /* b; */ c; */ SELECT 1; SELECT 2", []scriptStatement{{1, "SELECT 1"}, {1, "SELECT 2"}}},
 		{postgres, "/* a; /* b", nil},
 		{mariadb, `SELECT 'a\';b'; # c; d` + "\nSELECT `;`", []scriptStatement{{1, `SELECT 'a\';b'`}, {2, "SELECT `;`"}}},

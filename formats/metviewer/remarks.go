@@ -23,7 +23,7 @@ var drawnTemplates = map[string]string{ //nolint:gochecknoglobals // a constant 
 
 // elementsOfPlots lists the known elements. For an element that only changes the appearance of
 // METviewer's picture, = and METviewer's default follow ("*" = it has none): Barograph has its own layout,
-// and remarks reports other values. Other functions of this package read the other elements.
+// and remarks reports any that differ from these. Other functions of this package read the other elements.
 //
 //go:embed plot_elements.txt
 var elementsOfPlots string

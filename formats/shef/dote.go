@@ -169,12 +169,13 @@ func (d *Decoder) baseE() int {
 	switch m.unit {
 	case 'S', 'N', 'H':
 	default: // without a DR in S, N or H only the local date matters: an hour that spring skips is no error here
-		number = 0
 		switch {
-		case m.rel.seconds != 0:
-			m.from.set(d.fromUTC(m.zone, at, m.at.year))
-		case !m.rel.isZero():
+		case m.rel.isZero():
+			number = 0
+		case m.rel.seconds == 0:
 			number = m.from.shift(&m.rel)
+		case number == 0:
+			m.from.set(d.fromUTC(m.zone, at, m.at.year))
 		}
 	}
 	m.hasBase = number == 0

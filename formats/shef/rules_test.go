@@ -126,6 +126,7 @@ func TestRules(t *testing.T) {
 		},
 		{"5.2.6: the hour that is left out", ".A STN1 20210314 C DH0200/HG 1/DH0230/HG 2/DH0301/HG 3", "STN1 2021-03-14 08:00 HGIRZZZ 1 Z|STN1 2021-03-14 08:01 HGIRZZZ 3 Z", "44"},
 		{"5.2.6: hours are absolute (2.4 e)", ".E STN1 20211106 C DH12/HG/DIH12/1/2/3", "STN1 2021-11-06 17:00 HGIRZZZ 1 Z ts 1|STN1 2021-11-07 05:00 HGIRZZZ 2 Z ts 2|STN1 2021-11-07 17:00 HGIRZZZ 3 Z ts 2", ""},
+		{"5.2.6: days from an hour that is left out", ".E STN1 20210314 C DH0230/HG/DID1/1/2\n.E STN1 20210314 C DH0230/DRH+1/HG/DID1/1/2", "STN1 2021-03-15 07:30 HGIRZZZ 2 Z ts 1", "44 44"},
 		{"5.2.6: days are local", ".E STN1 20211106 C DH12/HG/DID1/1/2", "STN1 2021-11-06 17:00 HGIRZZZ 1 Z ts 1|STN1 2021-11-07 18:00 HGIRZZZ 2 Z ts 2", ""},
 		{"5.2.3: 2007 rule (shefit: 18:00)", ".A STN1 20240320 C DH12/HG 1", "STN1 2024-03-20 17:00 HGIRZZZ 1 Z", ""},
 		{"5.2.3: 1987 rule (shefit: last Sunday)", ".A STN1 19900410 C DH12/HG 1", "STN1 1990-04-10 17:00 HGIRZZZ 1 Z", ""},

@@ -24,6 +24,7 @@ var files = []*regexp.Regexp{ //nolint:gochecknoglobals // a constant table
 	regexp.MustCompile(`^cmd/barograph/(agent|coldstart|diff|faults|growth|httpserver|lab|lake|metrics|mistakes|own|post|publish|salvage|scan|serve|shef\w*|synth|ycsb\w*)\.go$`),
 	regexp.MustCompile(`^results/report/(bottleneck|checked|cost|days|faults|forms|lake|nodes|own|points\w*|post\w*|projection|ramp|repeats|scan|sessions|transfers)\.go$`),
 	regexp.MustCompile(`^archive/load/salvage\.go$`),
+	regexp.MustCompile(`^engine/docengine/(lease|locked)\.go$`), // of MongoDB and Couchbase only
 	regexp.MustCompile(`^query/export/(read)?gauges\.go$`),
 }
 

@@ -60,7 +60,7 @@ func rename(tree any, t reflect.Type) {
 			rename(object, f.Type)
 			continue
 		}
-		if old := f.Tag.Get("old"); object[old] != nil {
+		if old := f.Tag.Get("old"); old != "" && object[old] != nil {
 			if object[name] == nil {
 				object[name] = object[old]
 			}

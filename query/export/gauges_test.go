@@ -19,7 +19,7 @@ import (
 )
 
 // TestDamagedParquet: a Parquet file of values that is truncated or of another table gives an error with its name. A
-// changed byte gives such an error or other values, and never a panic or more rows. A complete file is read.
+// changed byte gives such an error or changed values, and never a panic or more rows. A complete file is read.
 func TestDamagedParquet(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "v.parquet")
 	value := 1.5

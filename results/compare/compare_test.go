@@ -153,6 +153,12 @@ func TestDifferences(t *testing.T) {
 	if x := (RunComparison{Differences: differences(a.Run, b.Run)}); x.OnlyDataDiffer() {
 		t.Error("an archive that lacks some of the data is no difference of data alone")
 	}
+	b = made(t, 1, nil)
+	a.Archives = []run.Archive{{Engine: "postgres", Server: &run.Server{Nodes: 3}}}
+	b.Archives = []run.Archive{{Engine: "postgres", Server: &run.Server{Nodes: 3, Isolation: &run.Isolation{CPUs: 2}}}}
+	if d := differences(a.Run, b.Run); len(d) != 1 || d[0].Fact != "postgres: isolation" || !d[0].NotComparable {
+		t.Errorf("isolated nodes are compared with nodes that share the machine: %+v", d)
+	}
 }
 
 func TestBenchstat(t *testing.T) {

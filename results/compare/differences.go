@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -103,9 +104,7 @@ func factsOf(r *run.Run) []fact {
 		if s := a.Server; s != nil {
 			out = append(out, fact{name + ": nodes", fmt.Sprint(s.Nodes), mustEqual}, fact{name + ": profile", s.Profile, mayDiffer})
 			out = append(out, settingFacts(name+" profile", s.Settings)...)
-			if s.Isolation != nil {
-				out = append(out, fact{name + ": isolation", fmt.Sprintf("%+v", *s.Isolation), mustEqual})
-			}
+			out = append(out, fact{name + ": isolation", fmt.Sprintf("%+v", *cmp.Or(s.Isolation, &run.Isolation{})), mustEqual})
 		}
 	}
 	return out

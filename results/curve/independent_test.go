@@ -94,7 +94,7 @@ func rawLines(t *testing.T, path string) (out []rawLine) {
 }
 
 // independent has the formulas of statistics from appendix C of the MET User's Guide, by line type and name. m[0] is
-// the sum of the totals, and the other values are means of the columns, weighted by the total.
+// the sum of the totals, and the others are means of the columns, weighted by the total.
 var independent = map[string]map[string]func(m []float64) float64{
 	"SL1L2": {
 		"ME":   func(m []float64) float64 { return m[1] - m[2] },

@@ -15,6 +15,7 @@ import (
 
 // openKills reports a run of the workload faults: the outcomes of killed nodes.
 func openKills(dir string, of *run.Run, kills []run.Sample) *Report {
+	kills = slices.DeleteFunc(slices.Clone(kills), func(s run.Sample) bool { return s.Kill == nil }) // of a damaged folder
 	r := ofRun(dir, of, "What does a node failure cost?")
 	r.Name, r.Data = "node failures · "+filepath.Base(dir), map[string]any{"kills": kills}
 	r.Facts = dataFacts(of, fmt.Sprintf("%s. %s.", of.Data.Source, several(of.Data.Files, "file")))

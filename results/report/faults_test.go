@@ -53,6 +53,9 @@ func killsFolder(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
+	if err := folder.Add(run.Sample{Cell: run.NewCell("faults", "valkey", "during", run.DuringLoad), Problem: "of a damaged folder", Verdict: run.Wrong}); err != nil {
+		t.Fatal(err)
+	}
 	if err := folder.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -159,7 +159,7 @@ func (f *Folder) writeHistograms() error {
 				if err != nil {
 					return err
 				}
-				if err := intervalOf(byTag, path.Join(tag, g.Operation, g.Outcome, what), at, end).Merge(h); err != nil {
+				if err := intervalOf(byTag, tag+"/"+url.QueryEscape(g.Operation)+"/"+g.Outcome+"/"+what, at, end).Merge(h); err != nil {
 					return err
 				}
 			}

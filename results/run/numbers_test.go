@@ -420,6 +420,37 @@ func TestFolderNames(t *testing.T) {
 	}
 }
 
+// TestHistogramsOfNames: latency.hlog has the times of operations whatever their names are; scan own names them after queries.
+func TestHistogramsOfNames(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "r")
+	f, err := run.Create(dir, run.Run{ID: "r", Started: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := measure.NewHistogram()
+	h.Record(time.Millisecond)
+	times, err := h.Pack()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &run.Measured{Total: time.Second, Mix: &run.Mix{}}
+	for _, name := range []string{"READ-MODIFY-WRITE", "top pages, by day", ".."} {
+		m.Groups = append(m.Groups, run.Group{Operation: name, Outcome: "OK", Count: 1, ServiceTimes: times, ResponseTimes: times})
+	}
+	if err := f.Add(run.Sample{Cell: run.MetCell("x", "d", "q", "f"), Phase: run.Warm}.Judge(m, proof(t, 2), nil)); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "latency.hlog"))
+	for _, want := range []string{"flavour=f/READ-MODIFY-WRITE/OK/service,", "/top+pages%2C+by+day/OK/response,", "/../OK/service,"} {
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s is missing: %v\n%s", want, err, text)
+		}
+	}
+}
+
 // The table of samples has a column for each measured number. The name of a list element is part of the column's name.
 func TestSamplesAsCSV(t *testing.T) {
 	m := &run.Measured{

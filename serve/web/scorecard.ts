@@ -177,8 +177,7 @@ export async function scorecard(main: HTMLElement, home: Home, signal: AbortSign
     const cells = rows.flatMap(r => r.cells),
       known = cells.filter(c => c.p != null).sort((a, b) => a.p! - b.p!);
     let alpha = 0; // Holm: the k-th smallest p is compared with 0.05 / (all - k), k from 0
-    for (let k = 0; k < known.length && known[k]!.p! < 0.05 / (known.length - k); k++)
-      alpha = known[k]!.p! + Number.MIN_VALUE;
+    for (let k = 0; k < known.length && known[k]!.p! < 0.05 / (known.length - k); k++) alpha = 0.05 / (known.length - k);
     const leads = [...new Set(cells.map(c => c.lead))].sort((a, b) => a - b);
     note.textContent = `${candidate} minus ${baseline}, matched cases, paired bootstrap; ${count(known.length)} cells tested, 5 % over all of them together by Holm's correction (a single cell then needs p < ${alpha ? alpha.toPrecision(2) : (0.05 / Math.max(known.length, 1)).toPrecision(2)}); ${count(known.filter(c => c.p! < alpha).length)} are significant. Columns are leads in h.`;
     if (rows[0]) chosen.value = rows[0].stat; // the server chose it, if the URL names none

@@ -30,6 +30,9 @@ func (s *runner) cold(ctx context.Context) error {
 		return nil
 	}
 	cells := lists.Filter(s.cells, func(c *cell) bool { return c.target.Driver.Place == engine.Embedded })
+	if len(cells) < len(s.cells) {
+		s.warn("cold starts are measured for embedded engines only: the caches of a server outlive its clients")
+	}
 	step := Progress{Step: "cold starts", Unit: "results", Of: int64(len(cells) * s.options.ColdReps)}
 	for i, rep := range measure.Interleave(s.options.Seed+1, len(cells), s.options.ColdReps) {
 		c := cells[i]

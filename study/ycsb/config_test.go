@@ -143,6 +143,13 @@ func TestWorkloadFilesAreYCSBs(t *testing.T) {
 	if _, err := ReadWorkload("workloadz"); err == nil {
 		t.Error("a workload that is not there is read")
 	}
+	unreadable := filepath.Join(t.TempDir(), "workloada") // a folder
+	if err := os.Mkdir(unreadable, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadWorkload(unreadable); err == nil || !strings.Contains(err.Error(), unreadable) {
+		t.Errorf("instead of a file that cannot be read: %v", err)
+	}
 }
 
 // TestDefaults: the defaults are those of YCSB's code, which differ from those of its template.

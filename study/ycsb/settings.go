@@ -2,6 +2,7 @@ package ycsb
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -558,8 +559,11 @@ func named(core bool) []string {
 func ReadWorkload(name string) (Properties, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
-		var known error
-		if text, known = shipped.ReadFile("workloads/" + path.Base(name)); known != nil {
+		known := err
+		if errors.Is(err, fs.ErrNotExist) {
+			text, known = shipped.ReadFile("workloads/" + path.Base(name))
+		}
+		if known != nil {
 			cure := "name a file of properties, or one of " + strings.Join(append(Workloads(), Mixes()...), ", ")
 			return nil, &fault.Error{File: name, Problem: "cannot be read", Err: err, Cure: cure}
 		}

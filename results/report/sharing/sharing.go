@@ -402,7 +402,7 @@ func (s *scrubber) value(key string, v any) any {
 			x["text"] = s.name
 		}
 		out := map[string]any{}
-		for k, e := range x {
+		for _, k := range slices.Sorted(maps.Keys(x)) { // the same folder gives the same names
 			name := k
 			if !schemaKey.MatchString(k) { // a key that comes from the data, such as a query or an error message
 				name = s.text(k)
@@ -410,7 +410,7 @@ func (s *scrubber) value(key string, v any) any {
 			for out[name] != nil { // keys that differ only in a path
 				name += " "
 			}
-			out[name] = s.value(k, e)
+			out[name] = s.value(k, x[k])
 		}
 		return out
 	}
