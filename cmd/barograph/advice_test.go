@@ -97,7 +97,7 @@ func TestLoadIntoDamagedCatalog(t *testing.T) {
 	must(t, "load", a, "--engine", url, "--subset", "one", "--design", "normalized")
 	db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, "a.db")+"?vfs=barograph-sums")
 	if err == nil {
-		_, err = db.ExecContext(t.Context(), `UPDATE "one/barograph_catalog" SET catalog = replace(catalog, '"TMP"', '"TMX"')`)
+		_, err = db.ExecContext(t.Context(), `UPDATE "one/barograph_normalized_catalog" SET catalog = replace(catalog, '"TMP"', '"TMX"')`)
 		err = errors.Join(err, db.Close())
 	}
 	if err != nil {
