@@ -520,7 +520,7 @@ func (k *lockedCommit) End(ctx context.Context, visible bool, err error) error {
 			}
 		}
 	case k.mayBePending:
-		k.rollBack()
+		k.rollBack() //nolint:contextcheck // it ends with the lock, not with the caller's context
 	}
 	k.lock.release(ctx)
 	return err

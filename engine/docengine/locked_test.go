@@ -131,7 +131,7 @@ func begin(ctx context.Context, t *testing.T, s *LockedStore, body string) Commi
 	}
 	change := Change{Type: lt, IDs: []string{"id"}, Existing: map[string][]byte{}}
 	doc := Document{ID: "id", Body: []byte(body), Fresh: true}
-	if err := errors.Join(c.Announce(t.Context(), []Change{change}), c.Write(t.Context(), lt, []Document{doc})); err != nil {
+	if err := errors.Join(c.Announce(ctx, []Change{change}), c.Write(ctx, lt, []Document{doc})); err != nil {
 		t.Fatal(err)
 	}
 	return c

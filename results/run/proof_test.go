@@ -100,7 +100,7 @@ func TestUnchangedJournal(t *testing.T) {
 			}
 			return !os.SameFile(before, after)
 		}
-		if add() || add() {
+		if first, second := add(), add(); first || second {
 			t.Errorf("%s: the journal was replaced without a reason", name)
 		}
 		if err := f.AddEvent(run.Event{Kind: run.RateEvent, Cell: cell}); err != nil || !add() || add() {
