@@ -57,7 +57,11 @@ func TLS(u *url.URL) (*tls.Config, error) {
 	}
 	const pairCure = "name the PEM files of the client's certificate and its key: tls_cert=FILE&tls_key=FILE"
 	if (cert == "") != (key == "") {
-		return nil, bad("tls_cert", "", errors.New("and tls_key are needed together"), pairCure)
+		given, missing := "tls_cert", "tls_key"
+		if cert == "" {
+			given, missing = missing, given
+		}
+		return nil, bad(given, "", errors.New("needs "+missing), pairCure)
 	} else if cert != "" {
 		pair, err := tls.LoadX509KeyPair(cert, key)
 		if err != nil {

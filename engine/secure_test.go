@@ -72,8 +72,8 @@ func TestTLS(t *testing.T) {
 	}
 	for query, want := range map[string]string{
 		"tls=maybe":           "x URL, parameter tls: maybe is not understood; ",
-		"tls_cert=client.pem": "x URL, parameter tls_cert and tls_key are needed together; ",
-		"tls_key=client.key":  "x URL, parameter tls_cert and tls_key are needed together; ",
+		"tls_cert=client.pem": "x URL, parameter tls_cert needs tls_key; ",
+		"tls_key=client.key":  "x URL, parameter tls_key needs tls_cert; ",
 	} {
 		if _, err := engine.TLS(&url.URL{Scheme: "x", RawQuery: query}); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", query, err, want)
