@@ -82,7 +82,7 @@ func proves(t *testing.T, all engine.Registry, engines ...string) {
 		Registry: all, Engines: engines, Files: paths, Partitions: tables.Partitions(), FileMB: []float64{1},
 		Cases: 7, Repetitions: 1, MBPerSecond: 1000, WorkFolder: t.TempDir(), Progress: func(string) {},
 	}
-	lacks := "1 line of these files was quarantined, 1 file could not be read, 1 line was refused"
+	lacks := "1 line of these files was quarantined, 1 file could not be read, 1 line conflicts with an earlier line"
 	if err := lake.Run(t.Context(), p, into); fault.Code(err) != fault.Incomplete || !strings.Contains(err.Error(), lacks) {
 		t.Fatal(err)
 	}
