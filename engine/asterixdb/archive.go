@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tidwall/gjson"
 
@@ -33,8 +34,9 @@ type openArchive struct {
 	design        design.Name
 	dataverseName string // not quoted
 	dialect       *flavour.Dialect
-	recovered     sync.Map // subsets without the remains of a crashed load
-	existing      sync.Map // existing datasets, by line type; true = the dataverse exists
+	recovered     sync.Map    // subsets without the remains of a crashed load
+	isCreated     atomic.Bool // the dataverse exists
+	existing      sync.Map    // line types whose dataset exists
 }
 
 // Open opens the archive of a design.
@@ -250,7 +252,8 @@ func sizeOf(dir, dataverseName string) (int64, error) {
 		if errors.Is(err, fs.ErrNotExist) && name != dir {
 			return nil // a merge has removed it meanwhile
 		}
-		if err != nil || e.IsDir() || !slices.Contains(strings.Split(filepath.Dir(name), string(filepath.Separator)), dataverseName) {
+		below := strings.TrimPrefix(name, filepath.Clean(dir)) // the device's own folder may have the dataverse's name
+		if err != nil || e.IsDir() || !slices.Contains(strings.Split(filepath.Dir(below), string(filepath.Separator)), dataverseName) {
 			return err
 		}
 		info, err := e.Info()

@@ -74,7 +74,7 @@ func dialectIn(dataverse string, closed bool) *flavour.Dialect {
 const keysParameter = "keys"
 
 // codepoints is the sort key of a text that may have letters beyond U+FFFF, because AsterixDB compares
-// texts by their UTF-16 halves.
+// texts by their UTF-16 code units.
 func codepoints(expr string) string { return "string_to_codepoint(" + expr + ")" }
 
 func oneOf(expr string, values []string) string {

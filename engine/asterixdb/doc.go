@@ -53,6 +53,6 @@
 //
 // # Texts
 //
-// AsterixDB compares texts by UTF-16 halves. If a subset has letters beyond U+FFFF, its texts are sorted by
+// AsterixDB compares texts by UTF-16 code units. If a subset has letters beyond U+FFFF, its texts are sorted by
 // their code points instead.
 package asterixdb

@@ -157,7 +157,7 @@ func (c *kvConn) insert(ctx context.Context, key []byte, r *kv.Row) error {
 		return err
 	}
 	record[sqlengine.KVKeyColumn] = keyText(key)
-	unlock, err := c.locks.Lock(ctx, key) // otherwise a delete could delete this record after it had found none
+	unlock, err := c.locks.Lock(ctx, key) // delete is two statements: its SELECT could find no record, and its DELETE then remove this one
 	if err != nil {
 		return err
 	}

@@ -295,7 +295,7 @@ func (w *rowWriter) find(ctx context.Context, stored *archive.CommitResult) erro
 		if w.existing[name] == nil {
 			w.existing[name] = map[string][]byte{}
 		}
-		err := w.l.a.stored(ctx, name, wanted, func(id string, row []byte) error {
+		err := w.l.a.readExisting(ctx, name, wanted, func(id string, row []byte) error {
 			w.existing[name][id] = bytes.Clone(row)
 			position := incoming[id]
 			existingRow.Reset()

@@ -40,11 +40,11 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 	if a.db.readOnly {
 		return nil, &fault.Error{Setting: a.db.displayURL, Err: engine.ErrReadOnly, Cure: "open it for writing"}
 	}
-	if _, ok := a.existing.Load(true); !ok {
+	if !a.isCreated.Load() {
 		if err := a.db.define(ctx, a.create()); err != nil {
 			return nil, err
 		}
-		a.existing.Store(true, true)
+		a.isCreated.Store(true)
 	}
 	return &loader{a: a, subset: subset, token: newToken(), batches: map[*record.LineType][]*record.Batch{}, headersVersion: -1}, nil
 }
@@ -147,13 +147,13 @@ func (l *loader) commit(ctx context.Context, subsetLock *lock, s *state, c archi
 		c.Complete[i].CountReplaced(*stored)
 	}
 	parts := w.parts()
-	before, err := l.startVersion(version, subsetLock.token, parts)
+	startText, err := l.startStatement(version, subsetLock.token, parts)
 	if err != nil {
 		return err
 	}
 	writeJournal := func(out io.Writer) error { return l.journal(out, version, w.replaced(), c.Complete) }
 	journal := part{dataset: stateDataset, kind: anyType, lines: writeJournal}
-	if err := l.feed.store(ctx, subsetLock.token, before, journal); err != nil {
+	if err := l.feed.store(ctx, subsetLock.token, startText, journal); err != nil {
 		return err
 	}
 	for _, p := range parts {
@@ -181,7 +181,7 @@ func (l *loader) commit(ctx context.Context, subsetLock *lock, s *state, c archi
 	return nil
 }
 
-// hasSupplementaryText reports whether a text has a letter beyond U+FFFF, which the server sorts by its UTF-16 halves.
+// hasSupplementaryText reports whether a text has a letter beyond U+FFFF, which the server sorts by its UTF-16 code units.
 func (l *loader) hasSupplementaryText() bool {
 	for _, t := range l.types {
 		for _, b := range l.batches[t] {
@@ -299,9 +299,9 @@ func (p *pending) typeParts(lines func(out io.Writer, types []*record.LineType) 
 	return out
 }
 
-// startVersion returns the statement that records the start of a commit. It comes before all other writes
+// startStatement returns the statement that records the start of a commit. It comes before all other writes
 // of the commit, because only this record lets others find the rest.
-func (l *loader) startVersion(version int64, token string, parts []part) (string, error) {
+func (l *loader) startStatement(version int64, token string, parts []part) (string, error) {
 	writes := []string{}
 	for _, p := range parts {
 		writes = append(writes, p.dataset)
@@ -378,8 +378,8 @@ func (l *loader) rollBack(ctx context.Context, subsetLock *lock) error {
 // keysPerQuery is the number of keys in one query.
 const keysPerQuery = 500
 
-// stored reads the existing documents with keys of a dataset.
-func (a *openArchive) stored(ctx context.Context, dataset string, keys []string, row func(id string, doc []byte) error) error {
+// readExisting reads the existing documents with keys of a dataset.
+func (a *openArchive) readExisting(ctx context.Context, dataset string, keys []string, row func(id string, doc []byte) error) error {
 	for some := range slices.Chunk(keys, keysPerQuery) {
 		_, err := a.db.client.run(ctx, request{
 			text: "SELECT VALUE r FROM " + a.dataset(dataset) + " AS r WHERE r.id IN $keys", params: map[string]any{"keys": some},
@@ -433,7 +433,7 @@ func (w *docWriter) find(ctx context.Context, stored *archive.CommitResult) erro
 	for name, ids := range wanted {
 		existing := map[string][]byte{}
 		w.existing[name] = existing
-		err := w.l.a.stored(ctx, name, ids, func(id string, doc []byte) error { existing[id] = bytes.Clone(doc); return nil })
+		err := w.l.a.readExisting(ctx, name, ids, func(id string, doc []byte) error { existing[id] = bytes.Clone(doc); return nil })
 		if err != nil {
 			return err
 		}

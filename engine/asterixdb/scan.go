@@ -203,8 +203,8 @@ func (s *star) size(context.Context) ([]int64, error) {
 	return out, nil
 }
 
-// load replaces the collection. Each node reads some of the files itself; therefore every node must be able
-// to read all files at the same paths.
+// load replaces the collection. The node of a device reads its share of the files at the same paths as here; the
+// simplest is a folder that all nodes share.
 func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (out tables.StarLoadResult, err error) {
 	if len(files.Documents) == 0 {
 		return out, &fault.Error{Setting: "documents", Err: tables.ErrStarFiles, Cure: "make them with `barograph synth tpcds --documents`"}
