@@ -3,6 +3,7 @@ package serve_test
 import (
 	"context"
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -197,6 +198,29 @@ const scored = "line_type=SAL1L2&candidate=ECM&baseline=GFS&fcst_var=HGT&fcst_le
 
 const explored = where + "&model=GFS&axis=fcst_lead&series=model"
 
+// holm returns the number of cells of a scorecard that are significant at 5 % by Holm's correction.
+func holm(t *testing.T, p *page, path string) (n int) {
+	t.Helper()
+	_, text := p.get(path, nil)
+	var all []float64
+	for line := range strings.Lines(text) {
+		var row serve.Row
+		if err := json.Unmarshal([]byte(line), &row); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range row.Cells {
+			if c.P != nil {
+				all = append(all, *c.P)
+			}
+		}
+	}
+	slices.Sort(all)
+	for n < len(all) && all[n] < 0.05/float64(len(all)-n) {
+		n++
+	}
+	return n
+}
+
 // TestBrowser walks through the page as a user would, in one browser.
 func TestBrowser(t *testing.T) {
 	if testing.Short() {
@@ -310,6 +334,10 @@ func TestBrowser(t *testing.T) {
 		b.until(`document.querySelectorAll('.card a').length > 10`)
 		if note := b.text("note.textContent"); !strings.Contains(note, "Holm") {
 			t.Error(note)
+		}
+		asked := b.text(`performance.getEntriesByType('resource').map(e => e.name).filter(n => n.includes('/scorecard?')).pop()`)
+		if n := holm(t, p, asked[strings.Index(asked, "/api/"):]); n == 0 || !strings.Contains(b.text("note.textContent"), fmt.Sprintf("; %d are significant", n)) {
+			t.Errorf("Holm's correction accepts %d cells; the page says: %s", n, b.text("note.textContent"))
 		}
 		regions := `[...document.querySelectorAll('.card .group button')].map(e => e.textContent.slice(2)).join()`
 		if got := b.text(regions); !strings.Contains(got, "G2/NHX") || !strings.Contains(got, "G2/SHX") {
