@@ -103,8 +103,8 @@ func (r *Retention) plan(c *design.Catalog) *Removal {
 		return out
 	}
 	if gap := time.Duration(times[at]-times[at-1]) * time.Second; gap > r.MaxAge {
-		if gap%time.Hour != 0 {
-			gap = gap.Truncate(min(gap, daySeconds*time.Second))
+		if gap > 2*daySeconds*time.Second && gap%time.Hour != 0 {
+			gap = gap.Truncate(time.Hour)
 		}
 		out.Gap = formatSpan(gap)
 	}

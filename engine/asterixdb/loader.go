@@ -177,6 +177,7 @@ func (l *loader) commit(ctx context.Context, subsetLock *lock, s *state, c archi
 	if err := subsetLock.release(ctx, last); err != nil {
 		return err
 	}
+	l.unfinished = 0 // a commit that has its number is visible now
 	w.committed(version)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -124,7 +125,7 @@ func TestCopiesOfUnfinishedCommit(t *testing.T) {
 		t.Error(err)
 	}
 	all := requests()
-	if last := all[len(all)-1]; !strings.Contains(last, "DELETE") || !strings.Contains(last, "5") {
+	if last := all[len(all)-1]; !strings.Contains(last, "DELETE") || !strings.Contains(last, url.QueryEscape("<> 5")) {
 		t.Errorf("Close sends %q", last)
 	}
 }

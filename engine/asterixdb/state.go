@@ -84,7 +84,8 @@ func (a *openArchive) catalogStatement(subset string, version int64, s *state) (
 // state reads the state of a subset, which is empty if the subset does not exist. Once for each subset and
 // archive it first rolls back a crashed load.
 func (a *openArchive) state(ctx context.Context, subset string) (state, error) {
-	_, seen := a.recovered.Load(subset)
+	_, had := a.recovered.Load(subset)
+	seen := had
 	for {
 		s := newState(subset)
 		_, err := a.db.client.run(ctx, request{text: a.stateQuery(subset), row: s.row})
@@ -101,7 +102,9 @@ func (a *openArchive) state(ctx context.Context, subset string) (state, error) {
 			seen = true
 			continue
 		}
-		a.recovered.Store(subset, true)
+		if !had { // a failed commit may have deleted it meanwhile
+			a.recovered.Store(subset, true)
+		}
 		return s, nil
 	}
 }

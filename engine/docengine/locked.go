@@ -138,6 +138,7 @@ func (l *ownedLock) lostError() error {
 // the subset after a crashed commit.
 func (s *LockedStore) awaitOther(ctx context.Context, subset string) (*state, error) {
 	var w watch
+	var unowned string // id of the pending commit that had no owner in the last round
 	for {
 		current, _, err := loadLock(ctx, s, lockName(subset)) // before the state: its owner may publish and free it
 		if err != nil {
@@ -147,11 +148,15 @@ func (s *LockedStore) awaitOther(ctx context.Context, subset string) (*state, er
 		if err != nil || st.Pending == nil {
 			return st, err
 		}
-		if current.Owner == "" || w.isDead(current, s.o.Lease) {
+		isDead := current.Owner == "" || w.isDead(current, s.o.Lease)
+		if isDead && unowned == st.Pending.CommitID { // twice, because the next commit may have begun between the two reads
 			return nil, &fault.Error{
 				Setting: s.o.Shown + ", subset " + strconv.Quote(subset), Problem: "contains an incomplete load", Err: engine.ErrReadOnly,
 				Cure: "run the load again, which completes the load or rolls it back",
 			}
+		}
+		if isDead {
+			unowned = st.Pending.CommitID
 		}
 		if err := engine.Pause(ctx, pollInterval); err != nil {
 			return nil, err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"time"
 
 	"github.com/barograph/barograph/archive/design"
@@ -30,7 +31,7 @@ func (s *runner) cold(ctx context.Context) error {
 		return nil
 	}
 	cells := lists.Filter(s.cells, func(c *cell) bool { return c.target.Driver.Place == engine.Embedded })
-	if len(cells) < len(s.cells) {
+	if slices.ContainsFunc(s.cells, func(c *cell) bool { return c.target.Driver.Place == engine.Remote }) {
 		s.warn("cold starts are measured for embedded engines only: the caches of a server outlive its clients")
 	}
 	step := Progress{Step: "cold starts", Unit: "results", Of: int64(len(cells) * s.options.ColdReps)}

@@ -152,32 +152,40 @@ func sha256Of(path string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// inputChecksums returns checksums of the queries, with the values of their parameters, and of the files with
-// statements for a table.
-func (r *runner) inputChecksums() (map[string]string, error) {
+// inputChecksums returns checksums of what the engines of the run use: the queries, with the values of their parameters,
+// and the files with statements for a table.
+func (r *runner) inputChecksums() map[string]string {
 	all := map[string]string{}
 	for _, q := range r.Questions {
-		sum := sha256.Sum256(fmt.Appendf(nil, "%q %q", q.Texts, q.params))
+		text := fmt.Appendf(nil, "%q", q.params)
+		for _, p := range r.participants {
+			own, ok := q.Texts[p.scheme]
+			if !ok {
+				own = q.Texts[""]
+			}
+			text = fmt.Appendf(text, " %q", own)
+		}
+		sum := sha256.Sum256(text)
 		all["query "+q.Name] = hex.EncodeToString(sum[:])
 	}
-	for _, path := range r.definitions {
+	for key, path := range r.definitions {
+		if !slices.ContainsFunc(r.participants, func(p *participant) bool { return strings.HasSuffix(key, "."+p.scheme) }) {
+			continue
+		}
 		sum, err := sha256Of(path)
 		if err != nil {
-			return nil, err
+			sum = "unreadable" // the load reports it
 		}
 		all["file "+filepath.Base(path)] = sum
 	}
-	return all, nil
+	return all
 }
 
 // checkSameInputs refuses to resume a run if its files, queries or statements have changed since it timed queries.
 // before has those of the interrupted run. Run folders of earlier versions have no checksums.
 func (r *runner) checkSameInputs(before *run.Own) error {
 	now := r.folder.Run.Own
-	checksums, err := r.inputChecksums()
-	if err != nil {
-		return err
-	}
+	checksums := r.inputChecksums()
 	if len(before.Tables) == 0 || len(r.folder.Samples()) == 0 {
 		now.Checksums = checksums
 		return nil
@@ -194,6 +202,9 @@ func (r *runner) checkSameInputs(before *run.Own) error {
 	}
 	for _, t := range slices.Concat(now.Tables, before.Tables) {
 		a, b := find(before.Tables, t.Name), find(now.Tables, t.Name)
+		if (a.Name == "" || a.Problem != "") && (b.Name == "" || b.Problem != "") {
+			continue // no timing depends on a table that was never read
+		}
 		if !slices.Equal(a.Sources, b.Sources) || !slices.Equal(a.Columns, b.Columns) {
 			return refuse("files", "table "+t.Name)
 		}

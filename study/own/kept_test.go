@@ -2,6 +2,7 @@ package own_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -184,7 +185,7 @@ func TestResumeOtherInputs(t *testing.T) {
 		{query, "ANALYZE", true, false, "other files: table u has changed"},
 		{changed, "ANALYZE", false, true, ""},
 	} {
-		data := write(t, "t.csv", numbers(5), "u.csv", numbers(3), "t.sqlite.sql", "ANALYZE")
+		data := write(t, "t.csv", numbers(5), "u.csv", numbers(3), "t.sqlite.sql", "ANALYZE", "skipped.csv", "a,b\n1,2\n3\n")
 		dir := filepath.Join(t.TempDir(), "run")
 		p := own.Program{
 			Registry: all.Registry(), Engines: inFiles(t), Tables: data, Questions: questionFiles(t, "q.sql", query), Reps: 2,
@@ -197,6 +198,11 @@ func TestResumeOtherInputs(t *testing.T) {
 		}
 		if c.removed {
 			os.Remove(filepath.Join(data, "u.csv"))
+		}
+		// Neither a table that was skipped nor statements of an engine that takes no part refuse the resumption.
+		err := errors.Join(os.Remove(filepath.Join(data, "skipped.csv")), os.Symlink("none", filepath.Join(data, "t.mariadb.sql")))
+		if err != nil {
+			t.Fatal(err)
 		}
 		if c.earlier {
 			path := filepath.Join(dir, "run.json")

@@ -131,7 +131,8 @@ func orderingOf(sql string) (o ordering) {
 		return n
 	}
 	for i, t := range all {
-		if t.depth > 0 || i > 0 && slices.ContainsFunc(beforeNames, all[i-1].is) {
+		endsNumber := i > 1 && all[i-1].is(".") && '0' <= all[i-2].text[0] && all[i-2].text[0] <= '9' // such as 10.
+		if t.depth > 0 || i > 0 && !endsNumber && slices.ContainsFunc(beforeNames, all[i-1].is) {
 			continue
 		}
 		endsOrder := t.is("limit") || t.is("offset") || t.is("fetch")
@@ -474,14 +475,15 @@ func columnOf(names []string, term string) int {
 // tablesOf returns the words in the FROM clauses of a query, which may be tables, in lower case and without quotes.
 func tablesOf(sql string) (names []string) {
 	clauses := map[int]string{} // the present clause, by depth of parentheses
+	previous := "("
 	for _, t := range tokens(sql) {
 		word, d := strings.ToLower(t.text), t.depth
 		switch word {
 		case "select", "where", "group", "having", "order", "window", "qualify", "limit", "union", "intersect", "except",
 			"prewhere", "on", "using":
 			clauses[d] = word
-		case "from", "join":
-			if clauses[d] != "" { // otherwise it is that of a function, as in extract(year FROM day)
+		case "from", "join", "straight_join":
+			if clauses[d] != "" || previous == "(" { // otherwise it is that of a function, as in extract(year FROM day)
 				clauses[d] = "from"
 			}
 		case ",":
@@ -493,10 +495,11 @@ func tablesOf(sql string) (names []string) {
 				clauses[d+1] = "from"
 			}
 		default:
-			if name := strings.Trim(word, "\"`"); clauses[d] == "from" && name != "" && isWord(name[0]) {
+			if name := strings.Trim(word, "\"`"); (clauses[d] == "from" || previous == "in") && name != "" && isWord(name[0]) {
 				names = append(names, name)
 			}
 		}
+		previous = word
 	}
 	return names
 }

@@ -28,6 +28,8 @@ func TestOrdering(t *testing.T) {
 		{"SELECT a FROM t FETCH NEXT ROW ONLY", nil, 1, 0, "any order"},
 		{"SELECT t.limit AS offset, fetch AS n FROM settings ORDER BY t.last, n LIMIT 4", []int{3, 2}, 4, 0, "the order, also by t.last"},
 		{"SELECT name FROM settings ORDER BY n NULLS LAST", []int{2}, -1, 0, "the order"},
+		{"SELECT a FROM t WHERE x > 10. ORDER BY n LIMIT 5", []int{2}, 5, 0, "the order"},
+		{"SELECT a FROM t WHERE x > 10. LIMIT 5", nil, 5, 0, "any order"},
 	} {
 		o := orderingOf(c.sql)
 		by, hidden := o.columns(names)
@@ -121,6 +123,9 @@ func TestTablesOf(t *testing.T) {
 		{"SELECT a FROM \"Clicks\" JOIN (SELECT b FROM price) USING (b), day", "clicks price day"},
 		{"SELECT a FROM clicks, (price JOIN day ON price.b = f(a, b)) GROUP BY b", "clicks price day"},
 		{"WITH x AS (SELECT a FROM price) SELECT day FROM x", "price x"},
+		{"WITH x AS (FROM price) SELECT day FROM x", "price x"},
+		{"SELECT a FROM clicks JOIN price ON a = b STRAIGHT_JOIN day", "clicks price day"},
+		{"SELECT a FROM clicks WHERE a IN price AND a IN (1, 2)", "clicks price"},
 	} {
 		if got := strings.Join(tablesOf(c.sql), " "); got != c.want {
 			t.Errorf("%s: %q", c.sql, got)

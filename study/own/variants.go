@@ -259,7 +259,8 @@ func (v *variants) expect(ctx context.Context, k, set int, out *run.OwnQuestion)
 	if lacksNulls(all) && (inner || order.limit >= 0 || e.HasNull()) {
 		terms := slices.Clone(order.terms)
 		for i, term := range terms {
-			if lacksNulls(tokens("ORDER BY " + term)) {
+			words := tokens("ORDER BY " + term)
+			if end := words[len(words)-1]; lacksNulls(words) && !end.is("first") && !end.is("last") {
 				terms[i] += " NULLS LAST"
 			}
 		}

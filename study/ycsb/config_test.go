@@ -143,9 +143,13 @@ func TestWorkloadFilesAreYCSBs(t *testing.T) {
 	if _, err := ReadWorkload("workloadz"); err == nil {
 		t.Error("a workload that is not there is read")
 	}
-	unreadable := filepath.Join(t.TempDir(), "workloada") // a folder
-	if err := os.Mkdir(unreadable, 0o700); err != nil {
+	dir := t.TempDir()
+	unreadable, folder := filepath.Join(dir, "file", "workloada"), filepath.Join(dir, "workloada")
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "file"), nil, 0o600), os.Mkdir(folder, 0o700)); err != nil {
 		t.Fatal(err)
+	}
+	if p, err := ReadWorkload(folder); err != nil || p["readproportion"] != "0.5" {
+		t.Errorf("instead of a folder: %v, %v", p, err)
 	}
 	if _, err := ReadWorkload(unreadable); err == nil || !strings.Contains(err.Error(), unreadable) {
 		t.Errorf("instead of a file that cannot be read: %v", err)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -554,13 +555,13 @@ func named(core bool) []string {
 	return names
 }
 
-// ReadWorkload reads a file of properties. If there is no such file, it reads the shipped workload
+// ReadWorkload reads a file of properties. If there is no such file, or it is a folder, it reads the shipped workload
 // of that name; it also finds YCSB's workloads/workloada.
 func ReadWorkload(name string) (Properties, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		known := err
-		if errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EISDIR) { // such as a run folder of that name
 			text, known = shipped.ReadFile("workloads/" + path.Base(name))
 		}
 		if known != nil {
