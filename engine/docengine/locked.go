@@ -149,7 +149,7 @@ func (s *LockedStore) awaitOther(ctx context.Context, subset string) (*state, er
 			return st, err
 		}
 		isDead := current.Owner == "" || w.isDead(current, s.o.Lease)
-		if isDead && unowned == st.Pending.CommitID { // twice, because the next commit may have begun between the two reads
+		if isDead && unowned == st.Pending.CommitID { // twice, because the next commit may begin between the two reads
 			return nil, &fault.Error{
 				Setting: s.o.Shown + ", subset " + strconv.Quote(subset), Problem: "contains an incomplete load", Err: engine.ErrReadOnly,
 				Cure: "run the load again, which completes the load or rolls it back",
