@@ -40,8 +40,8 @@ func TestErrors(t *testing.T) {
 	must(t, "load", "good.vsdb", "--engine", "sqlite:a.db", "--design", "document")
 	must(t, "load", "good.vsdb", "--engine", "sqlite:two.db", "--design", "document")
 	must(t, "load", "good.vsdb", "--engine", "sqlite:two.db", "--design", "normalized")
-	must(t, "load", "good.vsdb", "--engine", "sqlite:held.db", "--design", "document")
-	if err := os.WriteFile("held.db.loading", []byte(`{"pid":7,"host":"node2","since":"2026-11-20T00:00:00Z","doing":"barograph load x"}`), 0o600); err != nil {
+	must(t, "load", "good.vsdb", "--engine", "sqlite:archive.db", "--design", "document")
+	if err := os.WriteFile("archive.db.loading", []byte(`{"pid":7,"host":"node2","since":"2026-11-20T00:00:00Z","doing":"barograph load x"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	port, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

@@ -148,7 +148,7 @@ func (c *comparison) measure(b *testing.B, server *lab.Lab, files tables.StarFil
 				return "", errors.New("there is no client")
 			}
 		} else {
-			t.beside = append(t.beside, (time.Since(left) - w.answered.Sub(w.asked)).Seconds())
+			t.outside = append(t.outside, (time.Since(left) - w.answered.Sub(w.asked)).Seconds())
 		}
 		var meter *measure.ProcessMeter
 		if server != nil {
@@ -190,7 +190,7 @@ type turns struct {
 	theirs, ours     []float64
 	theirCPU, ourCPU []float64 // of the server; ours includes the run, theirs does not include the client
 	inside           []float64 // of the client's queries, as the server reports them
-	beside           []float64 // of the run's work outside the query
+	outside          []float64 // of the run's work outside the query
 }
 
 // report reports the ratio of the medians, and the median of the ratios of the pairs, on which drift and other work of
@@ -213,7 +213,7 @@ func (t *turns) report(b *testing.B) {
 	b.ReportMetric(0, "ns/op") // a load and all pairs
 	b.ReportMetric(1e3*measure.Median(t.ours[untimed:]), "ms/answer")
 	b.ReportMetric(1e3*measure.Median(t.theirs[untimed:]), "ms/client's")
-	b.ReportMetric(1e3*measure.Median(t.beside[untimed:]), "ms-beside")
+	b.ReportMetric(1e3*measure.Median(t.outside[untimed:]), "ms-outside")
 	all := measure.Compare(t.ours[untimed:], t.theirs[untimed:], 1)
 	metric("ratio", all.Lo, all.Ratio, all.Hi)
 	each := pairs(t.ours, t.theirs)

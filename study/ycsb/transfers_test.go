@@ -183,7 +183,7 @@ func TestExplainBalances(t *testing.T) {
 			t.Fatal(unknown)
 		}
 		if explained := total(off) == 0 && off[0] == 0 && off[1] == 0 && off[2] == 0; explained == lost {
-			t.Fatalf("%v of %d stand: %v", want, len(unknown), off)
+			t.Fatalf("%v of %d are unexplained: %v", want, len(unknown), off)
 		}
 	}
 	began := time.Now()
@@ -192,8 +192,8 @@ func TestExplainBalances(t *testing.T) {
 		many[i] = transfer{0, 1, 7}
 	}
 	off := []int64{-500, 0}
-	if stand, undecided := explainBalances(off, many); stand != 0 || !undecided || off[0] != -500 || time.Since(began) > time.Minute {
-		t.Errorf("%d, %v, %v", stand, undecided, off)
+	if unexplained, undecided := explainBalances(off, many); unexplained != 0 || !undecided || off[0] != -500 || time.Since(began) > time.Minute {
+		t.Errorf("%d, %v, %v", unexplained, undecided, off)
 	}
 }
 
