@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // feed sends documents to the server. It is an external dataset: a statement that selects from it makes a
@@ -20,7 +22,7 @@ type feed struct {
 	a     *openArchive
 	name  string   // prefix of its datasets' names
 	types []string // types of the created datasets
-	from  string   // host:port at which the server's nodes reach it
+	from  string   // IPv4 address or name, and port, at which the server's nodes reach it
 	l     *net.TCPListener
 }
 
@@ -35,6 +37,12 @@ func (a *openArchive) newFeed(ctx context.Context, token string) (*feed, error) 
 			return nil, err
 		}
 	}
+	if strings.Contains(host, ":") { // the server splits the text at the first colon
+		return nil, &fault.Error{
+			Setting: "client=" + host, Problem: "is an IPv6 address, and AsterixDB's feeds read from IPv4 addresses only",
+			Cure: "name an IPv4 address of this machine, for example ?client=192.0.2.1",
+		}
+	}
 	listen := host
 	if a.db.clientAddress != "" {
 		listen = "" // behind NAT the address is not this machine's own
@@ -45,7 +53,7 @@ func (a *openArchive) newFeed(ctx context.Context, token string) (*feed, error) 
 	}
 	f := &feed{a: a, name: feedName(token), l: l.(*net.TCPListener)}
 	port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
-	f.from = host + ":" + port
+	f.from = net.JoinHostPort(host, port)
 	return f, nil
 }
 
