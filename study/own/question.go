@@ -206,7 +206,7 @@ func parse(out []*Question, file, name, engine, text string) ([]*Question, error
 			q.Name = fmt.Sprintf("%s-%d", name, number)
 		}
 		defaultName := q.Name
-		engines := []string{engine}
+		engines, named := []string{engine}, []string(nil) // named: by lines -- for
 		for i, comment := range strings.Split(head, "\n") {
 			m := directive.FindStringSubmatch(strings.TrimSpace(comment))
 			if m == nil {
@@ -218,11 +218,12 @@ func parse(out []*Question, file, name, engine, text string) ([]*Question, error
 			case "title":
 				q.Title = m[2]
 			case "for":
-				engines = strings.FieldsFunc(m[2], func(r rune) bool { return r == ',' || r == ' ' })
-				// A text for some engines is not counted. Without a name of its own it belongs to the previous question.
-				if number--; previous != "" && q.Name == defaultName {
-					q.Name = previous
+				list := strings.FieldsFunc(m[2], func(r rune) bool { return r == ',' || r == ' ' })
+				if len(list) == 0 {
+					return nil, questionError(file, line-strings.Count(head, "\n")+i, "for names no engine", "write -- for: postgres, mariadb")
 				}
+				named = append(named, list...)
+				engines = named
 			default:
 				p := param{name: strings.TrimSpace(strings.TrimPrefix(m[1], "param"))}
 				for v := range strings.SplitSeq(m[2], "|") {
@@ -233,6 +234,12 @@ func parse(out []*Question, file, name, engine, text string) ([]*Question, error
 						"write -- param "+p.name+": 1 | 2 | 3")
 				}
 				q.params = append(q.params, p)
+			}
+		}
+		// A text for some engines is not counted. Without a name of its own it belongs to the previous question.
+		if named != nil {
+			if number--; previous != "" && q.Name == defaultName {
+				q.Name = previous
 			}
 		}
 		var err error

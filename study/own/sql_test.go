@@ -162,7 +162,7 @@ func TestQuestions(t *testing.T) {
 		"b.sql", "-- title: what is sold\n-- param day: 1 | 2 | 3\n-- param up: 'x;y'\n"+
 			"SELECT n -- of a day\nFROM t\nWHERE d = ${day} AND u < ${up};\n",
 		"b.sqlite.sql", "SELECT m FROM t WHERE d = ${day}",
-		"many.sql", "SELECT 1;\n-- name: second\nSELECT 2;\n-- for: postgres, mariadb\nSELECT 2.0;\n\nSELECT 3;\n",
+		"many.sql", "SELECT 1;\n-- name: second\nSELECT 2;\n-- for: postgres\n-- for: mariadb\nSELECT 2.0;\n\nSELECT 3;\n",
 		"two.sql", "SELECT 1;\nSELECT 2;\n",
 		"two.sqlite.sql", "SELECT 1.0;\n-- for: mariadb\nSELECT 1.5;\n",
 		"v1.2.sql", "SELECT 12")
@@ -186,7 +186,7 @@ func TestQuestions(t *testing.T) {
 	if q := all[4]; q.Text("sqlite", 0) != "SELECT 1.0" || q.Text("mariadb", 0) != "SELECT 1.5" {
 		t.Errorf("%+v, %+v", q, all[5])
 	}
-	if s := all[2]; s.Text("mariadb", 0) != "SELECT 2.0" || s.Text("sqlite", 0) != "SELECT 2" || all[3].Line != 7 {
+	if s := all[2]; s.Text("mariadb", 0) != "SELECT 2.0" || s.Text("sqlite", 0) != "SELECT 2" || all[3].Line != 8 {
 		t.Errorf("%+v, %+v", s, all[3])
 	}
 }
@@ -201,6 +201,7 @@ func TestQuestionsRefused(t *testing.T) {
 		{"(SELECT 1) UNION (SELECT 2)", "bad.sql:1 starts with (; write a query"},
 		{"SELECT 1;\n-- for: postgress\nSELECT 2", "bad.sql:3: a text is for postgress"},
 		{"-- for: postgres\nSELECT 1", "has texts only for some engines"},
+		{"SELECT 1;\n-- for:\nSELECT 2", "bad.sql:2: for names no engine"},
 		{"SELECT 1;\n-- name: bad\nSELECT 2", "bad.sql:3: bad has a second text"},
 		{"/*!40101 SET NAMES utf8 */;\nSELECT 1", "bad.sql:1: bad is a hint without a query"},
 	} {
