@@ -26,7 +26,7 @@ func recorded(width, height vg.Length) (draw.Canvas, func() []string) {
 			case *recorder.Pop:
 				at = vg.Point{}
 			case *recorder.FillString:
-				text := strings.Trim(a.String, string([]rune{rune(atCenter), rune(atRight)}))
+				text := strings.Trim(a.String, string([]rune{rune(atCenter), rune(atRight), rune(atTooltip)}))
 				out = append(out, fmt.Sprintf("%q %s", text, coordinates(at.Add(a.Point))))
 			case *recorder.Stroke:
 				out = append(out, "line"+places(a.Path))
