@@ -24,8 +24,9 @@ func twoModels(days int, a, b func(day int) float64) (rows []row) {
 	return rows
 }
 
-// TestMarksOfRecords: for statistics of records the marks come from Student's t-test. The differences of ten cases have the
-// standard error 1, and t is significant above 2.262 (95 %) and 3.250 (99 %) with 9 degrees of freedom. Fewer than eight cases have no test.
+// TestMarksOfRecords: for statistics of records the marks come from Student's t-test. The differences of ten cases have
+// the standard error 1, and t is significant above 2.262 (95 %) and 3.250 (99 %) with 9 degrees of freedom. Fewer than
+// eight cases have no test.
 func TestMarksOfRecords(t *testing.T) {
 	for _, c := range []struct {
 		days int
@@ -94,8 +95,8 @@ func TestSignificance(t *testing.T) {
 	}
 }
 
-// TestNumbersOfObjects: CNT is the number of objects of each time and lead, of which the mean is drawn; CNTSUM is that of all
-// objects. The number of records is that of the cases, or of the objects.
+// TestNumbersOfObjects: CNT is the number of objects of each time and lead, of which the mean is drawn; CNTSUM is that of
+// all objects. The number of records is that of the cases, or of the objects.
 func TestNumbersOfObjects(t *testing.T) {
 	lt, _ := record.TypeByName("MODE_OBJ_SINGLE")
 	for name, want := range map[string]string{
@@ -175,7 +176,8 @@ func TestEqualizedTimes(t *testing.T) {
 	}
 }
 
-// TestValuesOfCurves: the values of a curve in each field, and METviewer's name of a group, which counts the groups of its axis.
+// TestValuesOfCurves: the values of a curve in each field, and METviewer's name of a group, which counts the groups of
+// its axis.
 func TestValuesOfCurves(t *testing.T) {
 	q := drawn("overall")
 	q.Drawing.Curves = []question.Group{{Field: "model", Values: [][]string{{"A"}, {"B", "A"}}}, {Field: "fcst_lead", Values: [][]string{{"6"}}}}
@@ -197,8 +199,8 @@ func TestValuesOfCurves(t *testing.T) {
 	}
 }
 
-// TestMissingValues: values that the conditions of a question list, and that no row has, are omitted curves. Rows without a place
-// on the axis are counted.
+// TestMissingValues: values that the conditions of a question list, and that no row has, are omitted curves. Rows without
+// a place on the axis are counted.
 func TestMissingValues(t *testing.T) {
 	q := drawn("overall")
 	q.Drawing.Curves = []question.Group{{Field: "model"}}

@@ -133,8 +133,8 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// TestOmittedCurves: the note names up to six omitted curves and the number of the others, among them the differences without a
-// common case.
+// TestOmittedCurves: the note names up to six omitted curves and the number of the others, among them the differences
+// without a common case.
 func TestOmittedCurves(t *testing.T) {
 	for n, want := range map[int]string{0: "", 1: "; omitted: c0", 2: "; omitted: c0, c1", 6: "; omitted: c0, c1, c2, c3, c4, c5", 7: "; omitted: c0, c1, c2, c3, c4, c5 and 1 more", 9: "; omitted: c0, c1, c2, c3, c4, c5 and 3 more"} {
 		d := &LazyCurves{}

@@ -71,8 +71,8 @@ func TestLabelsOfReferences(t *testing.T) {
 	checkShapes(t, "no label", shapes())
 }
 
-// TestLabelsOfMoments: the label of a moment is at the top, right of its line. If the previous label ends after the line, the
-// label is in the next row.
+// TestLabelsOfMoments: the label of a moment is at the top, right of its line. If the previous label ends after the line,
+// the label is in the next row.
 func TestLabelsOfMoments(t *testing.T) {
 	k := captionInk()
 	const side = 400

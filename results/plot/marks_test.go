@@ -52,7 +52,8 @@ func TestAxisOfCounts(t *testing.T) {
 	checkShapes(t, "equal counts", shapes())
 }
 
-// TestIntervals: intervals are a ribbon, a line if a point has no neighbor, and whiskers of points and of curves with labels.
+// TestIntervals: intervals are a ribbon, a line if a point has no neighbor, and whiskers of points and of curves with
+// labels.
 func TestIntervals(t *testing.T) {
 	nan := math.NaN()
 	q := Curve{Positions: []float64{10, 20, 30, 40, 50}, Value: []float64{5, 6, nan, 8, 9}, Lo: []float64{1, 2, 3, 4, nan}, Hi: []float64{11, 12, 13, 14, 15}}
@@ -77,8 +78,8 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
-// TestPlacesOfBars: the bars and boxes of several curves share 84 % of the smallest distance of their coordinates; a bar has at
-// most 44 px, and 50 px are between two.
+// TestPlacesOfBars: the bars and boxes of several curves share 84 % of the smallest distance of their coordinates; a bar
+// has at most 44 px, and 50 px are between two.
 func TestPlacesOfBars(t *testing.T) {
 	for _, c := range []struct {
 		distance float64
@@ -142,7 +143,8 @@ func TestTooltips(t *testing.T) {
 	}
 }
 
-// TestLabelsOfPoints: a label is next to its point, where no earlier label is; a point without a value or outside the data has none.
+// TestLabelsOfPoints: a label is next to its point, where no earlier label is; a point without a value or outside the
+// data has none.
 func TestLabelsOfPoints(t *testing.T) {
 	k := captionInk()
 	w := k.width("p") * slack
@@ -178,8 +180,8 @@ func TestBarsOfRows(t *testing.T) {
 	}
 }
 
-// TestRepetitions: each repetition is a point within 5.5 px of the row, the same for the same seed, and the median is a tick.
-// Only the first row with repetitions has the word median.
+// TestRepetitions: each repetition is a point within 5.5 px of the row, the same for the same seed, and the median is a
+// tick. Only the first row with repetitions has the word median.
 func TestRepetitions(t *testing.T) {
 	draw := func(seed uint64, i int, log bool) []string {
 		canvas, shapes := recorded(100, 100)

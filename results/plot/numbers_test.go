@@ -223,8 +223,8 @@ func TestValuesOnScale(t *testing.T) {
 	}
 }
 
-// TestScale: an axis of bars contains zero and has 2 % of its length beyond the values. A logarithmic axis begins and ends at
-// 1, 2 or 5 times a power of ten.
+// TestScale: an axis of bars contains zero and has 2 % of its length beyond the values. A logarithmic axis begins and
+// ends at 1, 2 or 5 times a power of ten.
 func TestScale(t *testing.T) {
 	for _, c := range []struct {
 		s    span

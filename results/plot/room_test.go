@@ -12,8 +12,8 @@ import (
 
 var pictureSize = regexp.MustCompile(`width="([\d.]+)" height="([\d.]+)"`)
 
-// TestSizesOfPictures: the width and the height of each kind of picture without a size, and its least height. Without texts a frame has 40 px
-// of height, and 24 px more for a row of its legend.
+// TestSizesOfPictures: the width and the height of each kind of picture without a size, and its least height. Without
+// texts a frame has 40 px of height, and 24 px more for a row of its legend.
 func TestSizesOfPictures(t *testing.T) {
 	const around, legend, counts = 40, 24, 42
 	curve := []Curve{{Name: "a", Positions: []float64{1, 2}, Value: []float64{1, 2}}}
@@ -168,8 +168,8 @@ func TestRoomForLabels(t *testing.T) {
 	}
 }
 
-// TestLogarithmicColumns: an axis is logarithmic if its values differ by more than a factor of 20. Over time the left axis never
-// is, and the right one is above a factor of 4. A linear axis has zero.
+// TestLogarithmicColumns: an axis is logarithmic if its values differ by more than a factor of 20. Over time the left
+// axis never is, and the right one is above a factor of 4. A linear axis has zero.
 func TestLogarithmicColumns(t *testing.T) {
 	for _, c := range []struct {
 		step        float64

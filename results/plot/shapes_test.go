@@ -68,8 +68,8 @@ func checkShapes(t *testing.T, what string, got []string, want ...string) {
 	}
 }
 
-// TestHolesOfCoverage: a hole is white between gray edges and at least 1.6 px wide; a run of one time is 2 px wide. A hole in
-// the place of the previous one is not drawn again.
+// TestHolesOfCoverage: a hole is white between gray edges and at least 1.6 px wide; a run of one time is 2 px wide. A
+// hole in the place of the previous one is not drawn again.
 func TestHolesOfCoverage(t *testing.T) {
 	hole := func(a, b float64) []string {
 		return []string{
