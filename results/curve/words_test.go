@@ -265,3 +265,16 @@ func TestThresholdTexts(t *testing.T) {
 		}
 	}
 }
+
+// TestPointsOfPictures: a point without a place on the lower axis is not added, but named.
+func TestPointsOfPictures(t *testing.T) {
+	s := &pictureBuilder{Series: run.Series{Name: "gfs"}}
+	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		if s.add(x, 1, 2, "24") {
+			t.Errorf("%g is drawn", x)
+		}
+	}
+	if !s.add(0, 1, 2, "48") || !s.add(3, math.NaN(), 0) || fmt.Sprint(s.X, s.Y, s.Records, s.Labels, s.Low, s.High) != "[0 3] [1 NaN] [2 0] [48] [NaN NaN] [NaN NaN]" || strings.Join(s.undrawn, ", ") != "gfs 24, gfs 24, gfs 24" {
+		t.Errorf("%+v, %q", s.Series, s.undrawn)
+	}
+}
