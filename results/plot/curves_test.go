@@ -138,6 +138,16 @@ func TestGuides(t *testing.T) {
 			t.Errorf("%s: %v is taken", c.what, taken)
 		}
 	}
+	// A guide of two points has its label at the end as well, and at the beginning if curves are everywhere else.
+	for _, c := range []struct {
+		curves []vg.Point
+		want   vg.Point
+	}{{nil, p(203, 203)}, {slices.DeleteFunc(crowd(p(0, 0), p(300, 300), p(0, 0)), func(q vg.Point) bool { return q.X < w+10 && q.Y < 16 }), p(3, 3)}} {
+		canvas, shapes := recorded(300, 300)
+		two := Guide{At: []float64{0, 200}, Value: []float64{0, 200}, Label: "CSI 0.2"}
+		two.label(canvas, two.draw(canvas, place), new([]vg.Rectangle), c.curves)
+		checkShapes(t, "two points", shapes(), append([]string{"line 0,0 200,200"}, written(k, "CSI 0.2", c.want)...)...)
+	}
 	// The label is inside the area of the data, and there is none of a guide outside it or if every place is taken.
 	for _, c := range []struct {
 		what   string
@@ -268,6 +278,22 @@ func TestSymbols(t *testing.T) {
 			t.Errorf("%s: %d points for labels", c.what, n)
 		}
 		checkShapes(t, c.what, slices.DeleteFunc(shapes(), func(s string) bool { return strings.HasPrefix(s, "line ") && !strings.Contains(s[5:], " ") }), c.want...)
+	}
+}
+
+// TestPointsAlongACurve: the points for placing labels are 1/32 of the distance of two values apart.
+func TestPointsAlongACurve(t *testing.T) {
+	canvas, _ := recorded(100, 100)
+	q := Curve{Positions: []float64{0, 64}, Value: []float64{0, 32}}
+	along := q.line(canvas, func(at, value float64) vg.Point { return vg.Point{X: vg.Length(at), Y: vg.Length(value)} }, 0)
+	for i, got := range along {
+		step := vg.Length(min(i, 32))
+		if want := (vg.Point{X: 2 * step, Y: step}); got != want {
+			t.Errorf("point %d is at %v, want %v", i, got, want)
+		}
+	}
+	if len(along) != 64 {
+		t.Errorf("%d points", len(along))
 	}
 }
 

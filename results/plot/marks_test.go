@@ -41,6 +41,13 @@ func TestAxisOfCounts(t *testing.T) {
 		t.Errorf("right of the right axis: %s, want %s", got, want)
 	}
 
+	edges := &linesDrawing{at: span{0, 100}, hues: []int{0}, Lines: Lines{Curves: []Curve{{Positions: []float64{0, 100}, Count: []float64{26, 13}}}}}
+	canvas, shapes = recorded(100, 100)
+	edges.drawCounts(canvas, identityOf, identityOf)
+	if got := shapes()[2]; got != "line 0,138 100,125" {
+		t.Errorf("at the ends of the axis: %s", got)
+	}
+
 	for _, counts := range [][]float64{nil, {5, 5}, {nan, 5}} {
 		c.Curves = []Curve{{Positions: []float64{1, 2}, Count: counts}}
 		if most := c.maxCount(); most != 0 {
@@ -116,6 +123,10 @@ func TestPlacesOfBars(t *testing.T) {
 	d.drawSideBySide(canvas, func(*Curve) func(at, value float64) vg.Point { return placeOf })
 	checkShapes(t, "a box", shapes(), "line 500,30 500,70", "line 489,30 511,30", "line 489,70 511,70", "line around 500,90",
 		"area 478,40 522,60", "area 478,40 522,60", "line 478,50 522,50", `"a, 500: 50.00 (40.00 to 60.00)" 500,50`)
+	d.Curves = []Curve{{Name: "a", Style: Bars, Positions: []float64{0, 1000}, Value: []float64{50, 60}}} // at the ends of the axis
+	canvas, shapes = recorded(1000, 100)
+	d.drawSideBySide(canvas, func(*Curve) func(at, value float64) vg.Point { return placeOf })
+	checkShapes(t, "bars at the ends", shapes(), "area 0,0 22,50", `"a, 0: 50.00" 0,50`, "area 978,0 1000,60", `"a, 1000: 60.00" 1000,60`)
 	// A bar has a whisker of at most 3 px on each side; its tooltip is inside the data.
 	d.Curves = []Curve{{Name: "a", Style: Bars, Positions: []float64{500}, Value: []float64{150}, Lo: []float64{90}, Hi: []float64{160}}}
 	canvas, shapes = recorded(1000, 100)
