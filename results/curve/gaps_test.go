@@ -288,3 +288,34 @@ func TestNeighborhoodPerformance(t *testing.T) {
 		t.Errorf("%v, %+v", err, got)
 	}
 }
+
+// TestMarksOfPerfectScores: the better model is the one nearer to the perfect score, which is 1 for CSI and MBIAS.
+func TestMarksOfPerfectScores(t *testing.T) {
+	good, poor := []line{}, []line{}
+	low, high := []line{}, []line{} // MBIAS about 0.4 and 1.2
+	for i := range 10 {
+		x := float64(i)
+		good, poor = append(good, line{[]float64{100, 80 + x, 10, 10, 0, 0.5}, nil}), append(poor, line{[]float64{100, 40 + x, 30, 30, 0, 0.5}, nil})
+		low, high = append(low, line{[]float64{10, 4 + x/100, 10, 40, 20, 100, 6}, nil}), append(high, line{[]float64{10, 12 + x/50, 10, 120, 150, 100, 2}, nil})
+	}
+	for _, c := range []struct {
+		lineType, stat string
+		a, b           []line
+		want           int
+	}{
+		{"CTC", "CSI", good, poor, 2 * run.MarkBetter},
+		{"CTC", "CSI", poor, good, -2 * run.MarkBetter},
+		{"SL1L2", "MBIAS", high, low, 2 * run.MarkBetter},
+		{"SL1L2", "MBIAS", low, high, -2 * run.MarkBetter},
+		{"SL1L2", "FBAR", low, high, 0}, // has no perfect score
+	} {
+		d := &question.Drawing{Picture: "scorecard", Axis: "fcst_lead", Method: "overall", Baseline: "b", Replicates: 200, Confidence: 0.95}
+		d.Curves = []question.Group{{Field: "model", Values: [][]string{{"a"}, {"b"}}}}
+		q, a := asked(t, c.lineType, d, slices.Concat(c.a, c.b)...)
+		ofModels(a, "a", "b")
+		got, err := curve.Compute(t.Context(), q, a, c.stat, 1)
+		if err != nil || len(got.Series) != 1 || !slices.Equal(got.Series[0].Marks, []int{c.want}) {
+			t.Errorf("%s: %v, %+v, want mark %d", c.stat, err, got, c.want)
+		}
+	}
+}
