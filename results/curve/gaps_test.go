@@ -319,3 +319,32 @@ func TestMarksOfPerfectScores(t *testing.T) {
 		}
 	}
 }
+
+// TestRevisionsBetweenTimes: the revisions of a valid time, from the oldest forecast to the newest, are spread over the least
+// distance of two valid times, here 6 h.
+func TestRevisionsBetweenTimes(t *testing.T) {
+	var lines []line
+	for _, mae := range []float64{4, 1, 2, 7, 5, 9} {
+		lines = append(lines, line{[]float64{10, 0, 0, 2, 4, 1, mae}, nil})
+	}
+	d := &question.Drawing{Picture: "revision", Axis: "fcst_valid_beg", Method: "median", Stats: []string{"MAE"}}
+	q, a := asked(t, "SL1L2", d, lines...)
+	for k, c := range a.Columns {
+		for i := range a.Rows {
+			switch c.Name {
+			case "fcst_valid_beg":
+				a.Vectors[k].Seconds[i] = 100000 + 21600*int64(i/3)
+			case "fcst_lead":
+				a.Vectors[k].Seconds[i] = int64(6+6*(i%3)) * 3600 // the newest forecast first
+			}
+		}
+	}
+	got, err := curve.Compute(t.Context(), q, a, "MAE", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := got.Series[0]
+	if want := []float64{100000, 107200, 121600, 128800}; !slices.Equal(s.X, want) || fmt.Sprint(s.Y, s.Records) != "[-1 3 -4 2] [1 1 1 1]" {
+		t.Errorf("%v: %v of %v records", s.X, s.Y, s.Records)
+	}
+}

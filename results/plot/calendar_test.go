@@ -27,6 +27,9 @@ func TestTicksAtLimits(t *testing.T) {
 		{logTicks{4}, 1, 10, "1 2 5 10"},
 		{logTicks{3}, 1, 10, "1 10"},
 		{logTicks{1}, 1, 10, "1 10"}, // at least two labels
+		{logTicks{2}, 1, 5, "1"},
+		{logTicks{2}, 0.5, 2, "1"},
+		{logTicks{2}, 5.5, 20, "10 20"},
 		{logTicks{3}, 1e-5, 1, "0.0001 0.01 1"},
 		{logTicks{2}, 1e-5, 1, "0.001 1"},
 		{leadTicks{}, 0, 12, "0 1 2 3 4 5 6 7 8 9 10 11 12"},

@@ -95,23 +95,24 @@ func TestLabelsOfAxes(t *testing.T) {
 		long += "i"
 	}
 	for _, label := range []string{"y", long, long + "iii"} {
-		canvas, shapes := recorded(300, 100)
+		canvas, shapes := recorded(350, 150)
+		canvas.Min = vg.Point{X: 50, Y: 50}
 		p := axesTo(1, 1)
 		drawAxes(canvas, p, "x", label)
 		in := canvas
-		in.Min.X, in.Min.Y = axisLabel, axisLabel
+		in.Min.X, in.Min.Y = 50+axisLabel, 50+axisLabel
 		data := p.DataCanvas(in)
-		if data.Min.X < 2*axisLabel || data.Min.Y < axisLabel+5 {
+		if data.Min.X < 50+2*axisLabel || data.Min.Y < 50+axisLabel+5 {
 			t.Fatalf("the data are in %v", data.Rectangle)
 		}
 		label = k.fit(label, 100)
 		mid := (data.Min.Y + data.Max.Y) / 2
 		if label != "y" {
-			mid = 100 - k.width(label)/2
+			mid = 150 - k.width(label)/2
 		}
 		all := shapes()
-		checkShapes(t, label, all[len(all)-2:], fmt.Sprintf("%q %s", "x", coordinates(vg.Point{X: (data.Min.X + data.Max.X) / 2, Y: 4})),
-			fmt.Sprintf("%q %s", label, coordinates(vg.Point{X: 8 + k.capHeight()/2, Y: mid})))
+		checkShapes(t, label, all[len(all)-2:], fmt.Sprintf("%q %s", "x", coordinates(vg.Point{X: (data.Min.X + data.Max.X) / 2, Y: 54})),
+			fmt.Sprintf("%q %s", label, coordinates(vg.Point{X: 58 + k.capHeight()/2, Y: mid})))
 	}
 	canvas, shapes := recorded(300, 100)
 	p := axesTo(1, 1)
