@@ -40,8 +40,9 @@ func TestDefaultAxis(t *testing.T) {
 	}
 }
 
-// TestFieldsOfCurves: without fields in the drawing, the fields with several values make curves, except the axis and columns
-// that were added to the question's own; without such a field, model and region do. A point pools the other values.
+// TestFieldsOfCurves: without fields in the drawing, the fields with several values make curves, except the axis and
+// columns that were added to the question's own; without such a field, model and region do. A point pools the values of
+// the remaining fields.
 func TestFieldsOfCurves(t *testing.T) {
 	for _, c := range []struct {
 		axis   run.Axis
