@@ -62,7 +62,7 @@ func (d *LazyCurves) limits(kind string) (low, high string, ok bool) {
 
 // perRecord are the statistics of the records of both curves at a point.
 func (d *LazyCurves) perRecord(p point) (a, b []float64, err error) {
-	if a, err = stat.PerRecord(&d.stat, d.c.q.Type, d.c.copyRows(p.rows)); err == nil && p.baselineRows != nil {
+	if a, err = stat.PerRecord(&d.stat, d.c.q.Type, d.c.copyRows(p.rows)); err == nil {
 		b, err = stat.PerRecord(cmp.Or(p.other, &d.stat), d.c.q.Type, d.c.copyRows(p.baselineRows))
 	}
 	return a, b, err

@@ -83,15 +83,39 @@ func TestRevisedObjects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := curve.Compute(t.Context(), wide, answer.Select(wide, &b), "2D_AREA_FSA", 1)
+	all := answer.Select(wide, &b)
+	c, err := curve.Compute(t.Context(), wide, all, "2D_AREA_FSA", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n := c.Series[0].Records; !slices.Equal(n, []int{1, 1, 1, 1, 0, 0, 1, 1, 1, 1}) { // observed objects do not count
 		t.Error(n)
 	}
-	if want := stat.RevisionsOf([][]float64{{1, -3, 2, -1}, {2, 4, -4, 6}}).String(); !strings.HasSuffix(c.Note, ": "+want) {
+	want := stat.RevisionsOf([][]float64{{1, -3, 2, -1}, {2, 4, -4, 6}}).String()
+	if !strings.HasSuffix(c.Note, ": "+want) {
 		t.Errorf("%s\nwant %s", c.Note, want)
+	}
+	for _, name := range []string{"object_id", "time_index"} { // without the column there are no tests
+		k := slices.IndexFunc(all.Columns, func(c question.Column) bool { return c.Name == name })
+		less := &answer.Answer{Rows: all.Rows, Columns: slices.Delete(slices.Clone(all.Columns), k, k+1), Vectors: slices.Delete(slices.Clone(all.Vectors), k, k+1)}
+		narrow := *wide
+		narrow.Columns = slices.DeleteFunc(slices.Clone(wide.Columns), func(c question.Column) bool { return c.Name == name })
+		if got, err := curve.Compute(t.Context(), &narrow, less, "2D_AREA_FSA", 1); err != nil || strings.Contains(got.Note, "revisions") {
+			t.Errorf("without %s: %v, %+v", name, err, got)
+		}
+	}
+	for _, names := range [][]string{nil, {"REV_APCP", "APCP"}} { // some variable is no revision
+		other := *wide
+		other.Header[record.FcstVar] = names
+		if got, err := curve.Compute(t.Context(), &other, all, "2D_AREA_FSA", 1); err != nil || strings.Contains(got.Note, "revisions") {
+			t.Errorf("of %v: %v, %+v", names, err, got)
+		}
+	}
+	for k, column := range all.Columns { // whichever column is the first
+		one, other := withFirst(wide, all, k)
+		if got, err := curve.Compute(t.Context(), one, other, "2D_AREA_FSA", 1); err != nil || !strings.HasSuffix(got.Note, ": "+want) {
+			t.Errorf("with %s as the first column: %v, %+v", column.Name, err, got)
+		}
 	}
 }
 

@@ -69,7 +69,7 @@ func (d Dots) Plot(c draw.Canvas, p *gplot.Plot) {
 	radii, pal := make([]vg.Length, len(d.Dots)), &palette{}
 	for i, q := range d.Dots {
 		radii[i] = smallestDot
-		if most := d.Dots[0].Size; most > 0 {
+		if most := d.Dots[0].Size; q.Size > 0 && isDrawable(most) {
 			radii[i] = max(smallestDot, largestDot*vg.Length(math.Sqrt(q.Size/most)))
 		}
 		at, r, clr := vg.Point{X: x(q.X), Y: y(q.Y)}, radii[i], paletteColor(pal.of(q.Group))
