@@ -484,6 +484,7 @@ func TestSamplesAsCSV(t *testing.T) {
 	for column, want := range map[string]string{
 		"workload": "met", "engine": "x", "phase": "warm", "rep": "3", "rows": "2", "total_ns": "1500", "memory_available_bytes": "123456789", "server_used_peak_rss_bytes": "4096",
 		"throughput_ops_s": "0.1", "groups_READ_OK_count": "11", "groups_READ_ERROR_count": "12", "problem": "",
+		"verdict": "equal", "proof": "every value", "digest": answer.FormatDigest(proof(t, 2).Digest()), "case": "q", "bytes": "7",
 	} {
 		if got := value(1, column); got != want {
 			t.Errorf("%s is %q, want %q", column, got, want)
