@@ -192,6 +192,7 @@ func TestNeedsOfAChoice(t *testing.T) {
 		{run.Archive{Place: "embedded", Install: "ignored"}, "embedded", "nothing besides Barograph"},
 		{run.Archive{Place: "server"}, "one server", "one server"},
 		{run.Archive{Place: "server", Server: nodes(1), Install: "pg"}, "one server", "one server (pg)"},
+		{run.Archive{Place: "server", Server: nodes(2)}, "a cluster of 2 nodes", "a cluster of 2 nodes"},
 		{run.Archive{Place: "server", Server: nodes(3), Install: "pg"}, "a cluster of 3 nodes", "a cluster of 3 nodes (pg)"},
 	} {
 		x := &advise.Choice{Archive: c.archive}

@@ -250,6 +250,7 @@ func study() (*results, *Summary) {
 				{CellKey: CellKey{archiveQuery("part"), "b"}, Verdict: "wrong"},
 			}},
 			{Name: "c", Cells: []CellSummary{{CellKey: CellKey{archiveQuery("x"), "c"}, Verdict: noRows}}},
+			{Name: "d", Rows: 5, Cells: []CellSummary{cell("part", "d", 1, ""), cell("x", "d", 3, "*")}},
 		},
 	}
 	return rs, s
@@ -260,10 +261,10 @@ func TestTableOfMedians(t *testing.T) {
 	rs, s := study()
 	tb := rs.medians(s)
 	compareRows(t, "medians", tb,
-		"dry | wide | sql | 1.00 | 2.00 | — | 1.50 | —",
-		"x | wide | sql | 4.00 | 8.00 | no rows | 6.00 | 1.50 (1.25 – 2.00)",
-		"part | wide | sql | 2.00 | wrong | — | — | —",
-		"stand-in | wide | sql | 6.00 | 3.00 | — | 4.50 | not ranked",
+		"dry | wide | sql | 1.00 | 2.00 | — | — | — | —",
+		"x | wide | sql | 4.00 | 8.00 | no rows | 3.00 | 5.00 | 1.50 (1.25 – 2.00)",
+		"part | wide | sql | 2.00 | wrong | — | 1.00 | — | —",
+		"stand-in | wide | sql | 6.00 | 3.00 | — | — | — | not ranked",
 	)
 	if n := strings.Count(tb.Note, "stand-in is not ranked, because it is a stand-in."); n != 1 {
 		t.Errorf("%d reasons in %q", n, tb.Note)
@@ -276,7 +277,7 @@ func TestTableOfMedians(t *testing.T) {
 		}
 		classes = append(classes, strings.Join(strings.Fields(row), " "))
 	}
-	want := []string{"overhead: dim dim", "first first dim", "first bad dim dim dim", "overhead: dim dim"}
+	want := []string{"overhead: dim dim dim dim", "first first dim", "first bad dim first dim dim", "overhead: dim dim dim dim"}
 	for i := range want { // bold: the fastest, and each that is not significantly slower
 		if got := strings.TrimPrefix(classes[i], ": "); got != want[i] {
 			t.Errorf("row %d: %q, want %q", i, got, want[i])
@@ -308,7 +309,7 @@ func TestAxisOfTimes(t *testing.T) {
 	rs, s := study()
 	f := &folder{results: rs, sum: *s}
 	p, ok := f.smallMultiples().(plot.Rows)
-	if !ok || len(p.Panels) != 2 || p.Panels[1].Title != "b" || len(p.Panels[1].Rows) != 4 {
+	if !ok || len(p.Panels) != 3 || p.Panels[1].Title != "b" || len(p.Panels[1].Rows) != 4 {
 		t.Fatalf("%+v", p)
 	}
 	if r := p.Panels[1].Rows[3]; r.Note != "wrong answer" || !math.IsNaN(r.V) || r.Label != "part · wide · sql" || r.Group != "part" {
