@@ -40,10 +40,14 @@ func TestReadSizes(t *testing.T) {
 	for _, name := range []string{"x4", "x1", "x16"} {
 		writeRun(t, filepath.Join(dir, name), "met")
 	}
+	two := t.TempDir()
+	for _, name := range []string{"x8", "x2"} {
+		writeRun(t, filepath.Join(two, name), "met")
+	}
 	for _, c := range []struct {
 		dir    string
 		copies []int
-	}{{dir, []int{1, 4, 16}}, {filepath.Join(dir, "x4"), []int{1}}} {
+	}{{dir, []int{1, 4, 16}}, {filepath.Join(dir, "x4"), []int{1}}, {two, []int{2, 8}}} {
 		s, err := Read(c.dir)
 		if err != nil {
 			t.Fatal(err)
@@ -197,6 +201,28 @@ func TestTimeOfTheMix(t *testing.T) {
 		if math.Abs(c[0]-c[1]) > 1e-12 {
 			t.Errorf("%s %v, want %v", what, c[0], c[1])
 		}
+	}
+}
+
+// The flavours of an archive are those of its engine and design.
+func TestFlavoursOfAnArchive(t *testing.T) {
+	z := &Size{cells: map[run.Cell]*cell{}}
+	for _, name := range []string{"a", "b"} {
+		for flavour, archive := range map[string][2]string{"sql": {"x", "wide"}, "keys": {"x", "wide"}, "range": {"x", "document"}, "list": {"y", "wide"}} {
+			z.cells[run.MetCell(archive[0], archive[1], name, flavour)] = timed(1)
+		}
+	}
+	if got := z.flavours(run.Archive{Engine: "x", Design: "wide"}); !slices.Equal(got, []string{"keys", "sql"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// Both loads count half of the weight, also of a small one.
+func TestHalvesOfTheLoad(t *testing.T) {
+	s := made(t, 1, map[string][3]float64{"one": {0.1, 10, 1e6}, "other": {0.1, 10, 1e6}})
+	a := s.Advise(Weights{"ask": 1, "load": 0.5})
+	if a.Counted[FullLoad] != 0.25 || a.Counted[IncrementalLoad] != 0.25 {
+		t.Errorf("%v", a.Counted)
 	}
 }
 
