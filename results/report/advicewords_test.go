@@ -303,3 +303,22 @@ func TestCommandsOfAdvice(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// If no archive can be recommended, the report has the reasons, but no choice, headline or commands.
+func TestNothingToRecommend(t *testing.T) {
+	r, cells := makeRun()
+	r.Archives = r.Archives[5:] // of an incomplete archive
+	cells = slices.DeleteFunc(cells, func(c cellPlan) bool { return c.Engine != "mongodb" })
+	out, err := Open(writeRun(t, r, cells, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range out.Sections {
+		if s.ID == "choice" || s.ID == "advice" && (s.Text != "" || len(s.Table.Rows) != 1) {
+			t.Errorf("%+v", s)
+		}
+	}
+	if slices.ContainsFunc(out.Answers, func(w Words) bool { return w.Class == "answer" }) || out.Data["advice"] == nil {
+		t.Errorf("%+v", out.Answers)
+	}
+}

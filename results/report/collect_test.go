@@ -321,3 +321,29 @@ func TestAxisOfTimes(t *testing.T) {
 		}
 	}
 }
+
+// The table of a case has a column for the server, the keys and the cold starts only if one of its cells has a value.
+func TestOptionalColumns(t *testing.T) {
+	for want, change := range map[string]func(x *Times){
+		"":                  func(*Times) {},
+		"server (ms)":       func(x *Times) { x.Server = 3 },
+		"keys derived (ms)": func(x *Times) { x.Derive = 4 },
+		"cold (ms)":         func(x *Times) { x.ColdN, x.Cold = 1, 5 },
+		"failed (ms)":       func(x *Times) { x.ColdProblem = "no file" },
+	} {
+		k := timedCell("x", 2, 1, 3, "")
+		k.Times.Server, k.Times.Derive, k.Times.Cold, k.Times.PHolm, k.Times.Ratio, k.Times.FirstRow = nan(), nan(), nan(), nan(), nan(), 1.5
+		k.Times.Lo, k.Times.Hi, k.Times.Letters, k.Times.RowsPerSecond, k.Times.MBPerSecond = 1, 3, "a", 500, 0.25
+		change(k.Times)
+		c := &CaseSummary{Name: "c", Cells: []CellSummary{k, {CellKey: CellKey{archiveQuery("y"), "c"}, Verdict: "failed"}}}
+		tb := c.table()
+		row := "x | wide | sql | 2.00 | 1.00 – 3.00 | 1 | — | a | every value | 1.50"
+		if want != "" {
+			row += " | " + map[string]string{"server (ms)": "3.00", "keys derived (ms)": "4.00", "cold (ms)": "5.00", "failed (ms)": "failed"}[want]
+		}
+		compareRows(t, want, tb, row+" | 500 | 0.250", "y | wide | sql | no answer"+strings.Repeat(" | —", len(tb.Head)-4))
+		if tb.Rows[0].Class != "best" || tb.Rows[1].Class != "off" || tb.Rows[0].ID != "cell-c.x.wide.sql" {
+			t.Errorf("%+v", tb.Rows)
+		}
+	}
+}
