@@ -366,9 +366,12 @@ func TestChangeToTheBetterChoice(t *testing.T) {
 		return map[Criterion]float64{QueryTime: ask, Disk: size}
 	}
 	a := &Advice{Counted: logs(1, 1), Tied: 1, Choices: []Choice{{logRatios: logs(0, 1)}, {logRatios: logs(2, 0)}, {logRatios: logs(2, 0)}, {logRatios: logs(8, 0)}}}
-	for name, want := range map[string]Change{"ask": {"ask", 0.5, 1}, "size": {"size", 2, 1}} {
-		if got := a.weightChanges(name); !slices.Equal(got, []Change{want}) {
-			t.Errorf("%v, want %v", got, want)
+	for _, weight := range []float64{1, 0.25, 8} { // only the ratio of the weights counts
+		a.Counted = logs(weight, weight)
+		for name, want := range map[string]Change{"ask": {"ask", 0.5, 1}, "size": {"size", 2, 1}} {
+			if got := a.weightChanges(name); !slices.Equal(got, []Change{want}) {
+				t.Errorf("%v, want %v", got, want)
+			}
 		}
 	}
 }
