@@ -323,7 +323,7 @@ func (c *Choice) ServerCount() int {
 // choice outside the tied ones has a better score than the recommended one. gap is the weighted difference of the log
 // scores; share is the part of gap that comes from this weight.
 func (a *Advice) weightChanges(name string) (out []Change) {
-	up, down := Change{name, math.Inf(1), 0}, Change{name, 0, 0}
+	up, down := Change{name, math.Inf(1), 0}, Change{name, 0, 0} // without a choice, both are beyond the limits below
 	for i := a.Tied; i < len(a.Eligible()); i++ {
 		first, c := &a.Choices[0], &a.Choices[i]
 		gap := (c.logScore(a.Counted) - first.logScore(a.Counted)) * total(a.Counted)
@@ -340,10 +340,10 @@ func (a *Advice) weightChanges(name string) (out []Change) {
 			down = Change{name, f, i}
 		}
 	}
-	if up.To > 0 && up.Factor <= maxWeightFactor {
+	if up.Factor <= maxWeightFactor {
 		out = append(out, up)
 	}
-	if down.To > 0 && down.Factor >= 1./maxWeightFactor && down.Factor < 1 {
+	if down.Factor >= 1./maxWeightFactor && down.Factor < 1 {
 		out = append(out, down)
 	}
 	return out

@@ -107,13 +107,14 @@ func (z *Size) isClientOverhead(engine string) bool {
 
 // flavours returns the flavours of an archive's queries, sorted by name.
 func (z *Size) flavours(a run.Archive) []string {
-	all := map[string]bool{}
+	var all []string
 	for k := range z.cells {
 		if k.Engine == a.Engine && k.Value("design") == a.Design {
-			all[k.Value("flavour")] = true
+			all = append(all, k.Value("flavour"))
 		}
 	}
-	return slices.Sorted(maps.Keys(all))
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // mixTime returns the time of an average query of the user's mix, in seconds. e is the weighted mean of the cases'

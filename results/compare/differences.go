@@ -44,16 +44,8 @@ func differences(base, other *run.Run) []Difference {
 			out = append(out, Difference{Fact: f.name, New: f.value})
 		}
 	}
-	slices.SortStableFunc(out, func(x, y Difference) int {
-		switch {
-		case x.NotComparable == y.NotComparable:
-			return 0
-		case x.NotComparable:
-			return -1
-		}
-		return 1
-	})
-	return out
+	harmless := lists.Filter(out, func(d Difference) bool { return !d.NotComparable })
+	return append(lists.Filter(out, func(d Difference) bool { return d.NotComparable }), harmless...)
 }
 
 // Names of the facts about the data of two runs.

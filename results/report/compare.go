@@ -167,6 +167,6 @@ func loadChanges(a *compare.RunComparison) *Table {
 
 // change returns two numbers and their ratio; 0 = not measured.
 func change(was, is float64) []Cell {
-	ratio := when(was > 0 && is > 0, numeric(is/was), none)
+	ratio := when(is > 0, numeric(is/was), none) // a dash, too, if was is 0: numeric prints no infinity
 	return []Cell{when(was > 0, numeric(was), none), when(is > 0, numeric(is), none), ratio}
 }

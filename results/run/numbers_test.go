@@ -42,7 +42,7 @@ func TestAccountOfOwnFiles(t *testing.T) {
 				Notes:   []string{"column note was skipped"},
 			},
 			{Name: "stock", Files: []string{"c1.csv", "c2.csv"}, Problem: "c2.csv has no header"},
-			{Name: "empty", Files: []string{"d.csv"}, Sources: []run.OwnFile{{File: "d.csv"}}, Columns: []string{"id (bigint)"}},
+			{Name: "empty", Files: []string{"d.csv"}, Sources: []run.OwnFile{{File: "d.csv", Lines: 1, SHA256: "ghi"}}, Columns: []string{"id (bigint)"}},
 		},
 		SkippedFiles: []run.SkippedFile{{File: "notes.txt", Reason: "no table format"}},
 	}
@@ -55,7 +55,7 @@ func TestAccountOfOwnFiles(t *testing.T) {
 		"  c1.csv",
 		"  c2.csv",
 		"table empty: 1 file, 0 rows: id (bigint)",
-		"  d.csv: 0 rows",
+		"  d.csv: 0 rows, 1 line, SHA-256 ghi",
 		"skipped: notes.txt: no table format",
 	}
 	if got := o.Accounting(); !slices.Equal(got, want) {
@@ -459,7 +459,7 @@ func TestSamplesAsCSV(t *testing.T) {
 			AvailableMemory: 123456789,
 			Server:          &run.ServerLoad{Local: true, Used: measure.ProcessLoad{Processes: 2, CPU: 9, PeakRSS: 4096}},
 		},
-		Mix: &run.Mix{Throughput: 0.1, Groups: []run.Group{{Operation: "READ", Outcome: "OK", Count: 11}, {Operation: "READ", Outcome: "ERROR", Count: 12}}},
+		Mix: &run.Mix{Throughput: 0.1, Interval: time.Second, Groups: []run.Group{{Operation: "READ", Outcome: "OK", Count: 11}, {Operation: "READ", Outcome: "ERROR", Count: 12}}},
 	}
 	samples := []run.Sample{
 		run.Sample{Cell: run.MetCell("x", "d", "q", "f"), Phase: run.Warm, Rep: 3}.Judge(m, proof(t, 2), nil),
@@ -484,9 +484,15 @@ func TestSamplesAsCSV(t *testing.T) {
 	for column, want := range map[string]string{
 		"workload": "met", "engine": "x", "phase": "warm", "rep": "3", "rows": "2", "total_ns": "1500", "memory_available_bytes": "123456789", "server_used_peak_rss_bytes": "4096",
 		"throughput_ops_s": "0.1", "groups_READ_OK_count": "11", "groups_READ_ERROR_count": "12", "problem": "",
+		"verdict": "equal", "proof": "every value", "digest": answer.FormatDigest(proof(t, 2).Digest()), "case": "q", "bytes": "7",
 	} {
 		if got := value(1, column); got != want {
 			t.Errorf("%s is %q, want %q", column, got, want)
+		}
+	}
+	for _, column := range []string{"interval_ns", "unstarted", "first_row_ns", "place"} { // without a table, zero, or a text
+		if slices.Contains(lines[0], column) {
+			t.Errorf("there is a column %s", column)
 		}
 	}
 	if value(2, "problem") != "no answer" || value(2, "total_ns") != "" || value(2, "engine") != "y" {
