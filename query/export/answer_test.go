@@ -119,6 +119,25 @@ func TestAnswerParquet(t *testing.T) {
 	}
 }
 
+// TestListsOfParquet: a row of Parquet has all numbers of its list, and nothing else.
+func TestListsOfParquet(t *testing.T) {
+	a := &answer.Answer{Rows: 5, Columns: []question.Column{{Name: "bin_i", Kind: question.List}, {Name: "obs_lead", Kind: question.Duration}}, Vectors: []answer.Vector{
+		{Num: []float64{1, 2, 3, 4, 5, 6}, End: []int{1, 1, 4, 6, 6}}, {Seconds: []int64{10, 20, 30, 40, 50}},
+	}}
+	var out bytes.Buffer
+	if err := Answer(&out, "parquet", a, nil); err != nil {
+		t.Fatal(err)
+	}
+	type row struct {
+		Bins []float64 `parquet:"bin_i"`
+		Lead int64     `parquet:"obs_lead"`
+	}
+	rows, err := parquet.Read[row](bytes.NewReader(out.Bytes()), int64(out.Len()))
+	if got := fmt.Sprint(rows); err != nil || got != "[{[1] 10} {[] 20} {[2 3 4] 30} {[5 6] 40} {[] 50}]" {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
 // full is a writer that accepts some bytes.
 type full int
 
