@@ -118,7 +118,7 @@ func TestPairsOfManyRows(t *testing.T) {
 	}
 }
 
-// TestUncheckedColumns: a column is not compared if the allowed answers have other values in it.
+// TestUncheckedColumns: a column is not compared if the allowed answers differ in it.
 func TestUncheckedColumns(t *testing.T) {
 	first := func() *Expected {
 		return Expect(rowsOf([]any{"a", 1, "x"}, []any{"b", 2, "y"}), Shape{Width: 3, Limit: -1})
