@@ -181,3 +181,66 @@ func TestCanonicalNumbers(t *testing.T) {
 		}
 	}
 }
+
+// TestBatchesOfOneRecord: a batch of one record counts, and an empty one changes nothing.
+func TestBatchesOfOneRecord(t *testing.T) {
+	m, err := NewMeans(question.MeanAnomalyCorrelation("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := NewReference(ask(t))
+	for hour, levels := range [][]string{{"P1"}, {}, {"P2"}} {
+		b := records(t, []string{"A"}, levels, []int32{0}, []int64{int64(hour)}, 1)
+		m.Add(b)
+		r.Add(b)
+	}
+	if a := r.Answers()[0]; a.Rows != 2 || m.Records() != 2 {
+		t.Errorf("%d rows, %d records, want 2", a.Rows, m.Records())
+	}
+}
+
+// TestLimitOfMeans: means whose difference equals the tolerance are equal. The tolerance grows with the number of defined
+// values.
+func TestLimitOfMeans(t *testing.T) {
+	columns := question.MeanAnomalyCorrelation("a").Columns[4:] // the lead, and the statistics of a group
+	group := func(defined, mean float64) *Answer {
+		return &Answer{Rows: 1, Columns: columns, Vectors: []Vector{{Seconds: []int64{0}}, {Num: []float64{1e9}}, {Num: []float64{defined}}, {Num: []float64{mean}}}}
+	}
+	for _, defined := range []float64{1, 1e6} {
+		limit := MeansTolerance(defined)
+		for difference, want := range map[float64]bool{0: true, limit: true, -limit: true, math.Nextafter(limit, 1): false, math.Nextafter(-limit, -1): false} {
+			if _, err := CompareMeans(group(defined, 0), group(defined, difference)); (err == nil) != want {
+				t.Errorf("%g of %g values: %v", difference, defined, err)
+			}
+		}
+	}
+}
+
+// TestMixedKinds: a column without a type may contain numbers and texts. Their rows come in any order.
+func TestMixedKinds(t *testing.T) {
+	want := func() *Expected { return Expect(rowsOf([]any{2}, []any{"10"}), Shape{Width: 1, Limit: -1}) }
+	for _, got := range []*Loose{rowsOf([]any{Untyped("10")}, []any{Untyped("2")}), rowsOf([]any{"10"}, []any{2})} {
+		if _, err := CompareLoose(want(), got, Tolerance); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := CompareLoose(want(), rowsOf([]any{Untyped("10")}, []any{Untyped("3")}), Tolerance); err == nil {
+		t.Error("3 is 2")
+	}
+}
+
+// TestOrderOfGroupingColumns: the lead may come before the header fields by which a question groups.
+func TestOrderOfGroupingColumns(t *testing.T) {
+	q := question.MeanAnomalyCorrelation("a")
+	c := q.Columns // model, fcst_var, fcst_lev, vx_mask, fcst_lead, then the statistics
+	q.Columns = slices.Concat([]question.Column{c[4], c[3], c[2]}, c[5:])
+	m, err := NewMeans(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Add(records(t, []string{"B", "A"}, []string{"P1"}, []int32{6, 0}, []int64{0}, 1))
+	want := []string{"0 | A | P1 | 1 | 0 | NA", "21600 | A | P1 | 1 | 0 | NA", "0 | B | P1 | 1 | 0 | NA", "21600 | B | P1 | 1 | 0 | NA"}
+	if got := rowTexts(m.Answer()); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

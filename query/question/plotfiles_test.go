@@ -238,22 +238,25 @@ func TestEntriesOfLogs(t *testing.T) {
 	const b = "SELECT b FROM stat_header h, line_data_sl1l2 ld WHERE h.model = 'B'"
 	long := strings.Repeat(" ", 60)
 	for text, want := range map[string]string{
-		a + "\n" + b + "\n":                           "A 1, B 1",
-		a + "\nUNION ALL\n" + b + "\n":                "A 1, B 1",
-		a + " UNION" + "\n" + b + "\n":                "A 1, B 1",
-		a + "\n" + long + b + "\n":                    "A 1, B 1",
-		a + "\n    12 Query\tSET x=1\n AND broken\n":  "A 1",
-		a + "\n# Time: 1\n AND broken\n":              "A 1",
-		a + "\nSET timestamp=1;\n" + a + "\n":         "A 2",
-		"    12 Query\t" + a + "\n    13 Quit\n" + b:  "A 1, B 1",
-		"2024-11-22 DEBUG " + a + ";\n2024-11-22 x\n": "A 1",
-		"DEBUG [x] " + a + "\nINFO [y] no\n":          "A 1",
-		a + ";\n  AND broken\n":                       "A 1",
+		a + "\n" + b + "\n":                             "A 1, B 1",
+		a + "\nUNION ALL\n" + b + "\n":                  "A 1, B 1",
+		a + " UNION" + "\n" + b + "\n":                  "A 1, B 1",
+		a + "\n" + long + b + "\n":                      "A 1, B 1",
+		a + "\n    12 Query\tSET x=1\n AND broken\n":    "A 1",
+		a + "\n# Time: 1\n AND broken\n":                "A 1",
+		a + "\nSET timestamp=1;\n" + a + "\n":           "A 2",
+		"    12 Query\t" + a + "\n    13 Quit\n" + b:    "A 1, B 1",
+		"2024-11-22 DEBUG " + a + ";\n2024-11-22 x\n":   "A 1",
+		"DEBUG [x] " + a + "\nINFO [y] no\n":            "A 1",
+		"copied from line_data_ctc\nquery: " + a + "\n": "A 1",
+		a + ";\n  AND broken\n":                         "A 1",
 	} {
 		qs, notes := readLogText(t, text)
 		var got []string
 		for _, q := range qs {
-			got = append(got, fmt.Sprint(q.Header[record.Model][0], " ", q.Weight))
+			if got = append(got, fmt.Sprint(q.Header[record.Model][0], " ", q.Weight)); q.Type.Name != "SL1L2" {
+				t.Errorf("%q: %s", text, q.Type.Name)
+			}
 		}
 		if strings.Join(got, ", ") != want || notes != "" {
 			t.Errorf("%q: %q, want %s; %s", text, got, want, notes)
