@@ -152,6 +152,12 @@ func TestRecordsOfReference(t *testing.T) {
 	if rows := r.Rows(); len(rows) != 2 || rows[0].Len() != 3 || rows[1].Len() != 6 || len(rows[1].Headers) != 2 || len(rows[0].Headers) != 1 {
 		t.Errorf("%+v", rows)
 	}
+	ctc, _ := record.TypeByName("CTC")
+	r = NewReference(&question.Question{Name: "ctc", Type: ctc}, other) // a question of another line type has no records
+	r.Add(records(t, []string{"A"}, []string{"P1"}, []int32{0}, []int64{0}, 1))
+	if rows := r.Rows(); rows[0].Len() != 0 || rows[1].Len() != 1 {
+		t.Errorf("%d records of CTC, %d of SAL1L2", rows[0].Len(), rows[1].Len())
+	}
 	q := question.MeanAnomalyCorrelation("a")
 	m, err := NewMeans(q)
 	if err != nil {

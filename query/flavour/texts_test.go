@@ -1,9 +1,11 @@
 package flavour
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/query/question"
 )
 
 // TestLiterals: what a text contains ends neither a literal nor an identifier, and is no pattern of DuckDB.
@@ -40,6 +42,18 @@ func TestListsOfLimitedLength(t *testing.T) {
 	} {
 		if got := oneOf(&Dialect{MaxList: c.most}, "x", c.items, integer); got != c.want {
 			t.Errorf("at most %d of %v: %s, want %s", c.most, c.items, got, c.want)
+		}
+	}
+}
+
+// TestStepsOfGrids: a range excludes the times between the steps of a grid; a step of one second excludes none.
+func TestStepsOfGrids(t *testing.T) {
+	for step, want := range map[int64]string{0: "", 1: "", 2: "(fcst_valid_epoch - 1704067200) % 2 = 0", 3600: "(fcst_valid_epoch - 1704067200) % 3600 = 0"} {
+		q := ask(t, func(q *question.Question) { q.Valid = question.Times{First: day, Last: day + 7200, Step: step} })
+		p, err := Build(plain(), design.Wide, EpochRange, q, catalog(true, "V01"))
+		if err != nil || !strings.Contains(p.Text, "fcst_valid_epoch BETWEEN 1704067200 AND 1704074400") || !strings.Contains(p.Text, want) ||
+			strings.Contains(p.Text, "%") != (want != "") {
+			t.Errorf("step %d: %v\n%s", step, err, p.Text)
 		}
 	}
 }
