@@ -76,6 +76,21 @@ func TestElementsOfPlotXML(t *testing.T) {
 	}
 }
 
+// TestOrderOfPlotXML: the conditions of a plot_spec are in the order of their names.
+func TestOrderOfPlotXML(t *testing.T) {
+	q := plotted(t, "fcst_lead: 6\nvalid_hour: [0]\ninit_hour: [0]\nfcst_valid_beg: 2019-01-01\nfcst_init_beg: 2019-01-02")
+	q.Header[record.VxMask], q.Header[record.Model] = []string{"E"}, []string{"A"}
+	for range 20 {
+		names := ""
+		for _, f := range q.conditionsXML() {
+			names += f.Name + " "
+		}
+		if want := "fcst_init_beg fcst_lead fcst_valid_beg init_hour model valid_hour vx_mask "; names != want {
+			t.Fatalf("%s, want %s", names, want)
+		}
+	}
+}
+
 // TestUnsupportedByPlotXML: the limits of what a plot_spec can express.
 func TestUnsupportedByPlotXML(t *testing.T) {
 	for want, changes := range map[string][]func(q *Question){
