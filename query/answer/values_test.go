@@ -228,7 +228,7 @@ func TestDiffsOfLooseAnswers(t *testing.T) {
 		e := Expect(x.want, Shape{Width: len(x.want.rows[0]), By: x.by, Limit: -1})
 		_, err := CompareLoose(e, x.got, Tolerance)
 		var d *Diff
-		if !errors.As(err, &d) || d.Problem != x.problem || d.Missing != x.missing || len(d.Rows) != x.rows {
+		if !errors.As(err, &d) || d.Problem != x.problem || d.Missing != x.missing || d.Extra != x.missing || len(d.Rows) != x.rows {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}

@@ -185,22 +185,23 @@ func writeParquet(w io.Writer, a *answer.Answer) error {
 // parquetValues appends the value of a row, or all values of its list, with their levels.
 func parquetValues(dst []parquet.Value, a *answer.Answer, k, i, column int) []parquet.Value {
 	v := &a.Vectors[k]
+	value, definition := parquet.NullValue(), 0
 	switch a.Columns[k].Kind {
 	case question.Text:
-		return append(dst, parquet.ByteArrayValue([]byte(v.Text[i])).Level(0, 0, column))
+		value = parquet.ByteArrayValue([]byte(v.Text[i]))
 	case question.List:
 		for n, f := range v.List(i) {
 			dst = append(dst, parquet.DoubleValue(f).Level(min(n, 1), 1, column))
 		}
-		if len(dst) == 0 {
-			dst = append(dst, parquet.NullValue().Level(0, 0, column))
+		if len(dst) > 0 {
+			return dst
 		}
-		return dst
 	case question.Number:
-		if math.IsNaN(v.Num[i]) {
-			return append(dst, parquet.NullValue().Level(0, 0, column))
+		if !math.IsNaN(v.Num[i]) {
+			value, definition = parquet.DoubleValue(v.Num[i]), 1
 		}
-		return append(dst, parquet.DoubleValue(v.Num[i]).Level(0, 1, column))
+	default:
+		value = parquet.Int64Value(v.Seconds[i])
 	}
-	return append(dst, parquet.Int64Value(v.Seconds[i]).Level(0, 0, column))
+	return append(dst, value.Level(0, definition, column))
 }

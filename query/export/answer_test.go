@@ -32,7 +32,7 @@ func ranks(t *testing.T) *answer.Answer {
 		{Seconds: []int64{1546300800, 1546304461, 0}},
 		{Seconds: []int64{86400, -5400, 0}},
 		{Num: []float64{10, math.NaN(), 0.1}},
-		{Num: []float64{1, 2, math.NaN(), 4}, End: []int{2, 2, 4}},
+		{Num: []float64{1, 2, math.NaN(), 4, 5}, End: []int{2, 2, 5}},
 	}}
 }
 
@@ -45,12 +45,12 @@ func TestAnswerFormats(t *testing.T) {
 		"table": "model     fcst_valid_beg        fcst_lead (h)  total  " + list + "\n" +
 			"GFS       2019-01-01T00:00:00Z  24             10     1 2\n" +
 			"=SUM(A1)  2019-01-01T01:01:01Z  -1h30m         NA     \n" +
-			"-1.5      1970-01-01T00:00:00Z  0              0.1    NA 4\n",
+			"-1.5      1970-01-01T00:00:00Z  0              0.1    NA 4 5\n",
 		"csv": "model,fcst_valid_beg,fcst_lead,total," + list + "\n" +
-			"GFS,2019-01-01T00:00:00Z,86400,10,1 2\n'=SUM(A1),2019-01-01T01:01:01Z,-5400,NA,\n-1.5,1970-01-01T00:00:00Z,0,0.1,NA 4\n",
+			"GFS,2019-01-01T00:00:00Z,86400,10,1 2\n'=SUM(A1),2019-01-01T01:01:01Z,-5400,NA,\n-1.5,1970-01-01T00:00:00Z,0,0.1,NA 4 5\n",
 		"json": fmt.Sprintf(`{"fcst_lead":86400,"fcst_valid_beg":"2019-01-01T00:00:00Z","model":"GFS",%q:[1,2],"total":10}
 {"fcst_lead":-5400,"fcst_valid_beg":"2019-01-01T01:01:01Z","model":"=SUM(A1)",%[1]q:[],"total":null}
-{"fcst_lead":0,"fcst_valid_beg":"1970-01-01T00:00:00Z","model":"-1.5",%[1]q:[null,4],"total":0.1}
+{"fcst_lead":0,"fcst_valid_beg":"1970-01-01T00:00:00Z","model":"-1.5",%[1]q:[null,4,5],"total":0.1}
 `, list),
 	} {
 		var out bytes.Buffer
@@ -60,6 +60,19 @@ func TestAnswerFormats(t *testing.T) {
 	}
 	if err := Answer(io.Discard, "xml", a, Spreadsheet); fault.Code(err) != fault.Usage {
 		t.Errorf("xml: %v", err)
+	}
+}
+
+// TestWidthsOfTable: each character of a text counts for the width of its column, also in what looks like HTML. A text of
+// one character has the width of its head.
+func TestWidthsOfTable(t *testing.T) {
+	a := &answer.Answer{Rows: 2, Columns: []question.Column{{Name: "a"}, {Name: "fcst_lead", Kind: question.Duration}}, Vectors: []answer.Vector{
+		{Text: []string{"<b>&lt;", "x"}}, {Seconds: []int64{3600, 5400}},
+	}}
+	var out bytes.Buffer
+	const want = "a        fcst_lead (h)\n<b>&lt;  1\nx        1h30m\n"
+	if err := Answer(&out, "table", a, Spreadsheet); err != nil || out.String() != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, out.String(), want)
 	}
 }
 
@@ -99,10 +112,29 @@ func TestAnswerParquet(t *testing.T) {
 	want := []string{
 		"GFS/0/0, 1546300800/0/0, 86400/0/0, 10/0/1, 1/0/1 2/1/1",
 		"=SUM(A1)/0/0, 1546304461/0/0, -5400/0/0, <null>/0/0, <null>/0/0",
-		"-1.5/0/0, 0/0/0, 0/0/0, 0.1/0/1, NaN/0/1 4/1/1",
+		"-1.5/0/0, 0/0/0, 0/0/0, 0.1/0/1, NaN/0/1 4/1/1 5/1/1",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestListsOfParquet: a row of Parquet has all numbers of its list, and nothing else.
+func TestListsOfParquet(t *testing.T) {
+	a := &answer.Answer{Rows: 5, Columns: []question.Column{{Name: "bin_i", Kind: question.List}, {Name: "obs_lead", Kind: question.Duration}}, Vectors: []answer.Vector{
+		{Num: []float64{1, 2, 3, 4, 5, 6}, End: []int{1, 1, 4, 6, 6}}, {Seconds: []int64{10, 20, 30, 40, 50}},
+	}}
+	var out bytes.Buffer
+	if err := Answer(&out, "parquet", a, nil); err != nil {
+		t.Fatal(err)
+	}
+	type row struct {
+		Bins []float64 `parquet:"bin_i"`
+		Lead int64     `parquet:"obs_lead"`
+	}
+	rows, err := parquet.Read[row](bytes.NewReader(out.Bytes()), int64(out.Len()))
+	if got := fmt.Sprint(rows); err != nil || got != "[{[1] 10} {[] 20} {[2 3 4] 30} {[5 6] 40} {[] 50}]" {
+		t.Errorf("%s, %v", got, err)
 	}
 }
 

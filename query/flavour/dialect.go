@@ -104,7 +104,7 @@ func List[T any](items []T, f func(T) string) string { return listIn([2]string{}
 
 // listIn writes a list between the dialect's brackets.
 func listIn[T any](brackets [2]string, items []T, f func(T) string) string {
-	if brackets[0] == "" {
+	if brackets == [2]string{} {
 		brackets = [2]string{"(", ")"}
 	}
 	return brackets[0] + Join(items, ", ", f) + brackets[1]

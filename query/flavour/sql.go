@@ -99,13 +99,14 @@ func (p *builder) headerConditions(
 	var out []string
 	for f, values := range p.q.Header {
 		switch e := expr(record.Field(f)); {
-		case len(values) > 0 && equal != nil:
+		case len(values) == 0:
+		case equal != nil:
 			out = append(out, equal(e, values))
 		case p.d.EmptyIsNull && slices.Contains(values, ""):
 			out = append(out, p.orEmpty(e, values, literal))
 		case len(values) == 1:
 			out = append(out, e+" = "+literal(values[0]))
-		case len(values) > 1:
+		default:
 			out = append(out, oneOf(p.d, e, values, literal))
 		}
 	}

@@ -172,9 +172,10 @@ func (m *mixReader) addStatements(sql string, line int) {
 			if !strings.Contains(strings.ToLower(part), "line_data_") {
 				continue
 			}
-			q, err := fromSQL(part, line)
-			if len(sql) >= maxStatement {
-				err = fmt.Errorf("line %d: the statement is longer than %d MiB", line, maxStatement>>20)
+			err := fmt.Errorf("line %d: the statement is longer than %d MiB", line, maxStatement>>20)
+			var q *Question
+			if len(sql) < maxStatement {
+				q, err = fromSQL(part, line)
 			}
 			if err == nil {
 				m.add(q)

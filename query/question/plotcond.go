@@ -178,7 +178,10 @@ func literals(text string) (values []string, ok bool) {
 			return nil, false
 		}
 		values = append(values, strings.ReplaceAll(v[1], "''", "'")+v[2]+v[3])
-		if text = text[len(v[0]):]; text == "" {
+		switch text = text[len(v[0]):]; {
+		case (text == "") != (v[4] == ""): // MySQL concatenates texts without a separator
+			return nil, false
+		case text == "":
 			return values, true
 		}
 	}

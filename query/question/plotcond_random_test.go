@@ -163,8 +163,11 @@ func TestRandomConditions(t *testing.T) {
 	for name, source := range map[string]func(*testing.T, condition) ([]*question.Question, string){"plot": ofPlot, "log": ofLog} {
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 59))
-			questions, matches := 0, 0
-			for range 3000 {
+			questions, matches, n := 0, 0, 3000
+			if testing.Short() {
+				n = 600
+			}
+			for range n {
 				c := randomCondition(r, 3)
 				qs, notes := source(t, c)
 				if len(qs) == 0 {
@@ -176,7 +179,7 @@ func TestRandomConditions(t *testing.T) {
 				questions++
 				matches += compareMatches(t, r, c, qs[0])
 			}
-			if questions < 1000 || matches < 10_000 {
+			if questions < n/3 || matches < 3*n {
 				t.Errorf("%d questions, %d matching records", questions, matches)
 			}
 		})

@@ -138,7 +138,7 @@ const (
 	maxCurves = 1 << 16 // without derived ones
 )
 
-var deepDashes = regexp.MustCompile(`(?m)^[ \t]*(?:[-?:][ \t]+){` + strconv.Itoa(maxDepth) + `}`)
+var deepDashes = regexp.MustCompile(`(?m)^[ \t]*(?:[-?:][ \t]+){` + strconv.Itoa(maxDepth+1) + `}`)
 
 // yamlProblem returns the reason why a text must not be parsed; "" = parsing is safe. It protects the parser, which
 // would expand aliases and recurse without a limit.
