@@ -179,7 +179,7 @@ func (b *Batch) Clone() *Batch {
 
 // cloneAll copies several slices into one allocation, because there are many small files.
 func cloneAll[T any](columns ...*[]T) {
-	n := 0
+	var n int
 	for _, c := range columns {
 		n += len(*c)
 	}
