@@ -248,17 +248,16 @@ func greatestInterest(ids []string, cols [][]float64, letters, kinds string) []f
 }
 
 // coverage is the area of simple objects as a part of the grid's area. For forecast and observed objects together, it
-// is the mean of both.
+// is the mean of both. It is undefined without objects.
 func coverage(cols [][]float64, letters string) (float64, bool) {
-	n, area, grid := 0, 0.0, 0.0
+	area, grid := 0.0, 0.0
 	eachRow(cols, func(_ int, row []float64) {
 		if hasFlags(row, letters) && row[1] == 1 {
-			n, area, grid = n+1, area+row[3], row[4]
+			area, grid = area+row[3], row[4]
 		}
 	})
 	if letters[0] == 'A' {
 		grid *= 2
 	}
-	cover, ok := div(area, grid)
-	return cover, ok && n > 0
+	return div(area, grid)
 }
