@@ -55,7 +55,7 @@ func (g *Group) unlistedValue(o *Group) string {
 		return fmt.Sprint("fcst_lead ", time.Duration(o.Leads[i])*time.Second)
 	}
 	if i := slices.IndexFunc(o.Valid, func(v int64) bool { return !g.MayContain(v) || !contains(g.Valid, v) }); i >= 0 {
-		return "fcst_valid_beg " + time.Unix(o.Valid[i], 0).UTC().Format(time.RFC3339)
+		return string(AppendISO([]byte("fcst_valid_beg "), o.Valid[i]))
 	}
 	if g.PlainTimes && !o.PlainTimes {
 		return "records with separate observation times"
