@@ -348,6 +348,9 @@ func TestLacks(t *testing.T) {
 	if !slices.Equal(missing, []string{">=2", ">=50"}) || there != ">=1, >=10, >=5 (did you mean >=1?)" {
 		t.Errorf("%q %q", missing, there)
 	}
+	if missing, there = c.MissingValues(mustType("CTC"), record.Model, []string{"RAP", "HRR"}); !slices.Equal(missing, []string{"HRR"}) || there != "HRRR, RAP (did you mean HRRR?)" {
+		t.Errorf("%q %q", missing, there)
+	}
 	if missing, there = c.MissingValues(mustType("CTC"), record.Model, []string{"RAP"}); len(missing) > 0 || there != "" {
 		t.Errorf("%q %q", missing, there)
 	}

@@ -73,6 +73,7 @@ func TestBytesOfAPayload(t *testing.T) {
 		for what, bad := range map[string][]byte{
 			"another version": append([]byte{2}, c.want[1:]...), "a further byte": append(slices.Clone(c.want), 0),
 			"too many records": slices.Concat([]byte{1, 0xff, 0x7f}, c.want[2:]), "nothing": nil,
+			"more records than an int can count": slices.Concat([]byte{1}, binary.AppendUvarint(nil, math.MaxUint64), c.want[2:]),
 		} {
 			into.Reset(c.b.Type, "")
 			if err := DecodePayload(bad, into, into.AddHeader(c.b.Headers[0]), day); err == nil {
