@@ -82,6 +82,15 @@ func TestUndefinedIsZero(t *testing.T) {
 			t.Errorf("%s is %v, %v", name, v, ok)
 		}
 	}
+	lt := lineType(t, "SL1L2")
+	record := [][]float64{{2}, {1}, {2}, {3}, {4}, {5}, {math.NaN()}}
+	for name, want := range map[string]string{"FBAR": "", "MAE": "", "CSI": "statistic: CSI is a statistic of CTC, not of SL1L2"} {
+		lineTypeName := map[bool]string{true: "CTC", false: "SL1L2"}[name == "CSI"]
+		x := Series{statOf(t, lineTypeName, name), lt, record} // FBAR has no perfect score, MAE no value
+		if v, ok, err := (Bootstrap{}).Significance(x, x); v != 0 || ok || (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("the significance of %s is %v, %v, %v; want %q", name, v, ok, err, want)
+		}
+	}
 	for _, c := range [][4]float64{{0, 1, 1, 1}, {1, 0, 1, 1}} {
 		if a, b, c, d, ok := logRates(c[0], c[1], c[2], c[3]); a != 0 || b != 0 || c != 0 || d != 0 || ok {
 			t.Errorf("logarithms %v, %v, %v, %v, %v of a rate 0", a, b, c, d, ok)
