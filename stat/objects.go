@@ -125,7 +125,7 @@ func sumOfSizes(cols [][]float64, letters string) (sum float64) {
 func objectScores(cols [][]float64, score string) (float64, bool) {
 	hits, misses, alarms := sumOfSizes(cols, "ASM")/2, sumOfSizes(cols, "OSU"), sumOfSizes(cols, "FSU")
 	// A number is its ratio to 1: div rejects the NaN of an object without a size.
-	ratio := map[string][2]float64{
+	ratio := map[string][]float64{
 		"HITS": {hits, 1}, "MISSES": {misses, 1}, "FAS": {alarms, 1}, "CSI": {hits, hits + misses + alarms},
 		"PODY": {hits, hits + misses}, "FAR": {alarms, hits + alarms},
 	}[score]

@@ -3,6 +3,7 @@ package stat
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/barograph/barograph/record"
@@ -175,6 +176,24 @@ func TestValuesOfObjects(t *testing.T) {
 		}
 		if got, ok := s.Eval(c.v); got != c.want || ok != c.ok {
 			t.Errorf("%s of %v is %v, %v; want %v, %v", c.name, c.v, got, ok, c.want, c.ok)
+		}
+	}
+}
+
+// TestColumnsOfRatios: ratios and scores count objects of MODE, of MTD's times (2D) or of MTD in space and time (3D), or
+// add up their areas or volumes.
+func TestColumnsOfRatios(t *testing.T) {
+	for name, want := range map[string]string{
+		"RATIO_FSA_OSA": "MODE_OBJ_SINGLE", "AREARAT_FSA_OSA": "MODE_OBJ_SINGLE area", "OBJCSI": "MODE_OBJ_SINGLE", "OBJACSI": "MODE_OBJ_SINGLE area",
+		"2D_RATIO_FSA_OSA": "MTD_2D_OBJ", "2D_AREARAT_FSA_OSA": "MTD_2D_OBJ area", "2D_OBJFAR": "MTD_2D_OBJ", "2D_OBJAFAR": "MTD_2D_OBJ area",
+		"3D_RATIO_FSA_OSA": "MTD_3D_OBJ_SINGLE", "3D_VOLRAT_FSA_OSA": "MTD_3D_OBJ_SINGLE volume", "3D_OBJFAS": "MTD_3D_OBJ_SINGLE",
+		"3D_OBJVFAS": "MTD_3D_OBJ_SINGLE volume",
+	} {
+		s, err := Finished(name)
+		want, size, _ := strings.Cut(want, " ")
+		needs := append([]string{"fcst_flag", "simple_flag", "matched_flag"}, strings.Fields(size)...)
+		if err != nil || s.LineType != want || !slices.Equal(s.Needs, needs) {
+			t.Errorf("%s: %s %q, %v; want %s %q", name, s.LineType, s.Needs, err, want, needs)
 		}
 	}
 }

@@ -27,6 +27,8 @@ func TestUndefinedIsZero(t *testing.T) {
 		{"CTC", "EDS SEDS", []float64{6, 0, 0, 0, 6}, []float64{6, 0, 0, 1, 7}},
 		{"CTC", "EDI SEDI", []float64{0, 1, 2, 3, 6}, []float64{1, 1, 2, 3, 7}},
 		{"CTC", "EDI SEDI", []float64{1, 0, 2, 3, 6}, []float64{1, 1, 2, 3, 7}},
+		{"CTC", "EDI SEDI", []float64{0, 1, 0, 3, 4}, []float64{1, 1, 2, 3, 7}},
+		{"CTC", "EDI SEDI", []float64{1, 0, 2, 0, 3}, []float64{1, 1, 2, 3, 7}},
 		{"CTC", "EDI", []float64{1, 1, 0, 0, 2}, []float64{1, 1, 0, 1, 3}},
 		{"CTC", "SEDI", []float64{1, 2, 0, 3, 6}, []float64{1, 2, 1, 3, 7}},
 		{"CTC", "SEDI", []float64{1, 2, 3, 0, 6}, []float64{1, 2, 3, 1, 7}},
@@ -89,11 +91,6 @@ func TestUndefinedIsZero(t *testing.T) {
 		x := Series{statOf(t, lineTypeName, name), lt, record} // FBAR has no perfect score, MAE no value
 		if v, ok, err := (Bootstrap{}).Significance(x, x); v != 0 || ok || (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("the significance of %s is %v, %v, %v; want %q", name, v, ok, err, want)
-		}
-	}
-	for _, c := range [][4]float64{{0, 1, 1, 1}, {1, 0, 1, 1}} {
-		if a, b, c, d, ok := logRates(c[0], c[1], c[2], c[3]); a != 0 || b != 0 || c != 0 || d != 0 || ok {
-			t.Errorf("logarithms %v, %v, %v, %v, %v of a rate 0", a, b, c, d, ok)
 		}
 	}
 }
@@ -218,5 +215,15 @@ func TestAggregateOfPairs(t *testing.T) {
 	}
 	if got, ok := a.Column("obs_sid"); ok || got != 0 {
 		t.Errorf("the mean of a text is %v", got)
+	}
+}
+
+// TestIntervalOfAnUndefinedStatistic: there is no interval if the records do not define the statistic, even if most of
+// their replicates do. The observations of the four records cancel out, those of 10 of 16 pairs of draws do not.
+func TestIntervalOfAnUndefinedStatistic(t *testing.T) {
+	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "MBIAS")
+	cols := [][]float64{{1, 1, 1, 1}, {1, 2, 3, 4}, {1, 1, -1, -1}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}}
+	if iv, ok, err := (Bootstrap{Seed: 1, Block: 1}).Interval(s, lt, cols); ok || err != nil || iv.Value != 0 || !math.IsNaN(iv.Low) {
+		t.Errorf("%+v, %v, %v", iv, ok, err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 func (c *Catalog) Differences(found *Catalog) (out []string, onlyLost bool) {
 	lost := 0
 	for _, g := range c.Groups {
-		stored := cmp.Or(found.index[g.key()], &Group{Last: -1, PlainTimes: true})
+		stored := cmp.Or(found.index[g.key()], &Group{PlainTimes: true})
 		switch n := g.Digest.Records - stored.Digest.Records; {
 		case n > 0:
 			lost++

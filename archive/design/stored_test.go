@@ -145,6 +145,7 @@ func TestRepeats(t *testing.T) {
 func TestTextOfTimes(t *testing.T) {
 	for want, times := range map[string]Moments{
 		"":                     nil,
+		"9223372036854775807":  {math.MaxInt64},
 		"5":                    {5},
 		"0+6*2":                {0, 6},
 		"-12+6*4":              {-12, -6, 0, 6},
