@@ -158,9 +158,7 @@ func (b *Batch) AppendRow(src *Batch, i int, header uint32) {
 
 // Reject quarantines a line. It copies and shortens the text.
 func (b *Batch) Reject(file string, line uint32, reason string, text []byte) {
-	if len(text) > MaxRejectText {
-		text = text[:MaxRejectText]
-	}
+	text = text[:min(len(text), MaxRejectText)]
 	b.Rejects = append(b.Rejects, Reject{File: file, Line: line, Reason: reason, Text: string(text)})
 }
 

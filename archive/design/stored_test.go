@@ -144,14 +144,15 @@ func TestRepeats(t *testing.T) {
 // TestTextOfTimes: runs of equidistant times are short, and every other time has a word.
 func TestTextOfTimes(t *testing.T) {
 	for want, times := range map[string]Moments{
-		"":                     nil,
-		"9223372036854775807":  {math.MaxInt64},
-		"5":                    {5},
-		"0+6*2":                {0, 6},
-		"-12+6*4":              {-12, -6, 0, 6},
-		"0+6*3 13+9*2":         {0, 6, 12, 13, 22},
-		"0+6*2 100":            {0, 6, 100},
-		"0+5*3 20+10*2 31+1*2": {0, 5, 10, 20, 30, 31, 32},
+		"":                        nil,
+		"9223372036854775800+7*2": {math.MaxInt64 - 7, math.MaxInt64},
+		"9223372036854775807":     {math.MaxInt64},
+		"5":                       {5},
+		"0+6*2":                   {0, 6},
+		"-12+6*4":                 {-12, -6, 0, 6},
+		"0+6*3 13+9*2":            {0, 6, 12, 13, 22},
+		"0+6*2 100":               {0, 6, 100},
+		"0+5*3 20+10*2 31+1*2":    {0, 5, 10, 20, 30, 31, 32},
 	} {
 		got, err := times.MarshalText()
 		var back Moments
@@ -159,7 +160,7 @@ func TestTextOfTimes(t *testing.T) {
 			t.Errorf("%v is %q, want %q; read as %v", times, got, want, back)
 		}
 	}
-	for _, text := range []string{"1+6", "1+6*", "1+6*x", "1+x*3", "1+-6*3", "1+6*-3", "0+1*10000001", "0+1*3 2", "0 +6*3", "9223372036854775807+1*2"} {
+	for _, text := range []string{"1+6", "1+6*", "1+6*x", "1+x*3", "1+-6*3", "1+6*-3", "0+1*10000001", "0+1*3 2", "9223372036854775800+8*2", "9223372036854775800+4*3", "0 +6*3", "9223372036854775807+1*2"} {
 		var m Moments
 		if err := m.UnmarshalText([]byte(text)); err == nil || !strings.Contains(err.Error(), "is not a list of times") {
 			t.Errorf("%q is read as %v, %v", text, m, err)
