@@ -158,9 +158,7 @@ func (b *Batch) AppendRow(src *Batch, i int, header uint32) {
 
 // Reject quarantines a line. It copies and shortens the text.
 func (b *Batch) Reject(file string, line uint32, reason string, text []byte) {
-	if len(text) > MaxRejectText {
-		text = text[:MaxRejectText]
-	}
+	text = text[:min(len(text), MaxRejectText)]
 	b.Rejects = append(b.Rejects, Reject{File: file, Line: line, Reason: reason, Text: string(text)})
 }
 
@@ -179,7 +177,7 @@ func (b *Batch) Clone() *Batch {
 
 // cloneAll copies several slices into one allocation, because there are many small files.
 func cloneAll[T any](columns ...*[]T) {
-	n := 0
+	var n int
 	for _, c := range columns {
 		n += len(*c)
 	}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"maps"
 	"math"
 	"strings"
 	"testing"
@@ -79,5 +80,54 @@ func TestRules(t *testing.T) {
 	}
 	if got, want := count.Violation("total", `"-99"`), `column total: "-99" is not a count: a whole number from 0 to 9007199254740991`; got != want {
 		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// TestRulesAllowWhatTheirTextSays: a user reads the text of a rule as the reason for a quarantined line. The rule
+// accepts the limits that the text names, and rejects the next number beyond each.
+func TestRulesAllowWhatTheirTextSays(t *testing.T) {
+	const huge, integer = math.MaxFloat64, 9007199254740991 // 2⁵³ − 1
+	limits := map[string][2]float64{
+		"a count: a whole number from 0 to 9007199254740991":        {0, integer},
+		"a whole number from -9007199254740991 to 9007199254740991": {-integer, integer},
+		"a number of cases, from 0 to 9007199254740991":             {0, integer},
+		"a finite number":                      {-huge, huge},
+		"a finite number that is not negative": {0, huge},
+		"a finite number of at most 1":         {-huge, 1},
+		"a number from 0 to 1":                 {0, 1},
+		"a number from 0 to 100":               {0, 100},
+		"a number from -1 to 1":                {-1, 1},
+		"a latitude from -90 to 90":            {-90, 90},
+		"a longitude from -360 to 360":         {-360, 360},
+	}
+	seen := map[string]bool{}
+	for name, r := range maps.All(rules) {
+		seen[r.Allowed] = true
+		want, ok := limits[r.Allowed]
+		if !ok {
+			t.Fatalf("%s: %q is not in the list of this test", name, r.Allowed)
+		}
+		low, high := math.Nextafter(want[0], math.Inf(-1)), math.Nextafter(want[1], math.Inf(1))
+		if !r.Accepts(want[0]) || !r.Accepts(want[1]) || r.Accepts(low) || r.Accepts(high) || r.Accepts(want[0]-1) && want[0] > -huge {
+			t.Errorf("%s: %q allows %v: %v, %v: %v, %v: %v, %v: %v", name, r.Allowed,
+				low, r.Accepts(low), want[0], r.Accepts(want[0]), want[1], r.Accepts(want[1]), high, r.Accepts(high))
+		}
+		if r.Accepts(0.5) == strings.Contains(r.Allowed, "whole number") {
+			t.Errorf("%s: %q, and 0.5 is accepted: %v", name, r.Allowed, r.Accepts(0.5))
+		}
+	}
+	if len(seen) != len(limits)-1 { // only ruleOf uses the rule of counts
+		t.Errorf("%d different rules, want %d", len(seen), len(limits)-1)
+	}
+	if *ruleOf("X", "n_x", Count) != (Rule{0, integer, true, "a count: a whole number from 0 to 9007199254740991"}) {
+		t.Errorf("the rule of counts is %+v", ruleOf("X", "n_x", Count))
+	}
+	for _, limit := range []string{"x_ncl", "x_ncu", "x_bcl", "x_bcu"} {
+		if r := ruleOf("X", limit, Float); r == nil || r.Allowed != "a finite number" {
+			t.Errorf("%s: %+v", limit, r)
+		}
+	}
+	if r := ruleOf("X", "x_ncx", Float); r != nil {
+		t.Errorf("a column that the table does not list has the rule %+v", r)
 	}
 }

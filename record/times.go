@@ -72,8 +72,9 @@ func Date(days int64) (year, month, day int32) {
 
 // floorDiv rounds down, also below 0; b must be above 0.
 func floorDiv(a, b int64) int64 {
-	if a < 0 {
-		a -= b - 1
+	q := a / b
+	if a%b < 0 {
+		q--
 	}
-	return a / b
+	return q
 }

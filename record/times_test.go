@@ -41,3 +41,18 @@ func TestTimesProblem(t *testing.T) {
 		}
 	}
 }
+
+// TestInitProblem: the initialization time has the limits of all times, and the reason names both.
+func TestInitProblem(t *testing.T) {
+	const first = -9214560000 // 1678-01-01 00:00:00
+	if got := record.InitProblem(first+3600, 3600); got != "" {
+		t.Errorf("the first second: %q", got)
+	}
+	want := "the initialization time (valid time minus lead) is 1677-12-31 23:59:59, outside the years 1678 to 2261"
+	if got := record.InitProblem(first+3600, 3601); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if first != time.Date(record.FirstYear, 1, 1, 0, 0, 0, 0, time.UTC).Unix() {
+		t.Errorf("the first year is %d", record.FirstYear)
+	}
+}

@@ -99,32 +99,22 @@ func symmetricExtremeDependency(a, b, c, _, n float64) (float64, bool) {
 	return (math.Log((a+b)/n)+math.Log((a+c)/n))/math.Log(a/n) - 1, true
 }
 
-// logRates returns the logarithms of POFD, PODY and their complements. They are undefined without hits or false alarms.
-// The logarithm of a complement is -Inf if the rate is 1.
-func logRates(a, b, c, d float64) (lnF, lnH, lnNotF, lnNotH float64, ok bool) {
-	if a <= 0 || b <= 0 {
-		return 0, 0, 0, 0, false
-	}
-	h, f := a/(a+c), b/(b+d)
-	return math.Log(f), math.Log(h), math.Log(d / (b + d)), math.Log(c / (a + c)), true
+// logRates returns the logarithms of POFD, PODY and their complements: -Inf of 0, NaN of an undefined rate. A ratio of
+// their sums is then NaN.
+func logRates(a, b, c, d float64) (lnF, lnH, lnNotF, lnNotH float64) {
+	return math.Log(b / (b + d)), math.Log(a / (a + c)), math.Log(d / (b + d)), math.Log(c / (a + c))
 }
 
-// extremalIndex is (ln F − ln H)/(ln F + ln H), with F = POFD and H = PODY.
+// extremalIndex is (ln F − ln H)/(ln F + ln H), with F = POFD and H = PODY. It is undefined if one of them is 0.
 func extremalIndex(a, b, c, d, _ float64) (float64, bool) {
-	lnF, lnH, _, _, ok := logRates(a, b, c, d)
-	if !ok {
-		return 0, false
-	}
+	lnF, lnH, _, _ := logRates(a, b, c, d)
 	return div(lnF-lnH, lnF+lnH)
 }
 
 // symmetricExtremalIndex adds the complements of both rates to EDI. It is undefined if a rate is 0
 // or 1.
 func symmetricExtremalIndex(a, b, c, d, _ float64) (float64, bool) {
-	lnF, lnH, lnNotF, lnNotH, ok := logRates(a, b, c, d)
-	if !ok || c <= 0 || d <= 0 {
-		return 0, false
-	}
+	lnF, lnH, lnNotF, lnNotH := logRates(a, b, c, d)
 	return div(lnF-lnH+lnNotH-lnNotF, lnF+lnH+lnNotH+lnNotF)
 }
 

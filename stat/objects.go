@@ -125,7 +125,7 @@ func sumOfSizes(cols [][]float64, letters string) (sum float64) {
 func objectScores(cols [][]float64, score string) (float64, bool) {
 	hits, misses, alarms := sumOfSizes(cols, "ASM")/2, sumOfSizes(cols, "OSU"), sumOfSizes(cols, "FSU")
 	// A number is its ratio to 1: div rejects the NaN of an object without a size.
-	ratio := map[string][2]float64{
+	ratio := map[string][]float64{
 		"HITS": {hits, 1}, "MISSES": {misses, 1}, "FAS": {alarms, 1}, "CSI": {hits, hits + misses + alarms},
 		"PODY": {hits, hits + misses}, "FAR": {alarms, hits + alarms},
 	}[score]
@@ -248,17 +248,16 @@ func greatestInterest(ids []string, cols [][]float64, letters, kinds string) []f
 }
 
 // coverage is the area of simple objects as a part of the grid's area. For forecast and observed objects together, it
-// is the mean of both.
+// is the mean of both. It is undefined without objects.
 func coverage(cols [][]float64, letters string) (float64, bool) {
-	n, area, grid := 0, 0.0, 0.0
+	area, grid := 0.0, 0.0
 	eachRow(cols, func(_ int, row []float64) {
 		if hasFlags(row, letters) && row[1] == 1 {
-			n, area, grid = n+1, area+row[3], row[4]
+			area, grid = area+row[3], row[4]
 		}
 	})
 	if letters[0] == 'A' {
 		grid *= 2
 	}
-	cover, ok := div(area, grid)
-	return cover, ok && n > 0
+	return div(area, grid)
 }

@@ -3,6 +3,7 @@ package stat
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/barograph/barograph/record"
@@ -134,6 +135,96 @@ func TestObjectsWithoutSize(t *testing.T) {
 			if v, ok := s.RecordsFunc([][]float64{{flags[0]}, {flags[1]}, {flags[2]}, {size}}); ok != defined {
 				t.Errorf("%s of an object of size %g is %g, %v", name, size, v, ok)
 			}
+		}
+	}
+}
+
+// TestPerCase: the number of objects and their cover are those of each case, and are then averaged. Sums, ratios and
+// scores are of all records. Only statistics of records cannot be aggregated to one record first.
+func TestPerCase(t *testing.T) {
+	for name, c := range map[string]struct{ needsRecords, perCase bool }{
+		"CNT_FAA": {true, true}, "CNT_DAA": {true, true}, "ACOV_FAA": {true, true}, "ACOV": {true, true},
+		"CNTSUM_FAA": {true, false}, "CNTSUM_DAA": {true, false}, "RATIO_FSA_OSA": {true, false}, "OBJCSI": {true, false},
+		"AREA_DSA": {true, false}, "MAXINT_SA": {true, false}, "AREA_FSA": {false, false}, "RMSE": {false, false},
+	} {
+		s, err := Finished(name)
+		if err != nil || s.NeedsRecords() != c.needsRecords || s.PerCase != c.perCase {
+			t.Errorf("%s: needs records %v, per case %v, %v", name, s.NeedsRecords(), s.PerCase, err)
+		}
+	}
+}
+
+// TestValuesOfObjects: a duration is the end less the start, a value of a pair is that of its column, both only of objects
+// with the flags of the name.
+func TestValuesOfObjects(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		v    []float64
+		want float64
+		ok   bool
+	}{
+		{"3D_DURATION_FSA", []float64{1, 1, 0, 17, 5}, 12, true},
+		{"3D_DURATION_FSA", []float64{0, 1, 0, 17, 5}, 0, false},
+		{"CENTDIST_SM", []float64{1, 1, 6.5}, 6.5, true},
+		{"CENTDIST_SM", []float64{1, 0, 6.5}, 0, false},
+		{"2D_AREA_OCU", []float64{0, 0, 0, 8}, 8, true},
+		{"2D_AREA_OCU", []float64{0, 0, 1, 8}, 0, false},
+	} {
+		s, err := Finished(c.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := s.Eval(c.v); got != c.want || ok != c.ok {
+			t.Errorf("%s of %v is %v, %v; want %v, %v", c.name, c.v, got, ok, c.want, c.ok)
+		}
+	}
+}
+
+// TestColumnsOfRatios: ratios and scores count objects of MODE, of MTD's times (2D) or of MTD in space and time (3D), or
+// add up their areas or volumes.
+func TestColumnsOfRatios(t *testing.T) {
+	for name, want := range map[string]string{
+		"RATIO_FSA_OSA": "MODE_OBJ_SINGLE", "AREARAT_FSA_OSA": "MODE_OBJ_SINGLE area", "OBJCSI": "MODE_OBJ_SINGLE", "OBJACSI": "MODE_OBJ_SINGLE area",
+		"2D_RATIO_FSA_OSA": "MTD_2D_OBJ", "2D_AREARAT_FSA_OSA": "MTD_2D_OBJ area", "2D_OBJFAR": "MTD_2D_OBJ", "2D_OBJAFAR": "MTD_2D_OBJ area",
+		"3D_RATIO_FSA_OSA": "MTD_3D_OBJ_SINGLE", "3D_VOLRAT_FSA_OSA": "MTD_3D_OBJ_SINGLE volume", "3D_OBJFAS": "MTD_3D_OBJ_SINGLE",
+		"3D_OBJVFAS": "MTD_3D_OBJ_SINGLE volume",
+	} {
+		s, err := Finished(name)
+		want, size, _ := strings.Cut(want, " ")
+		needs := append([]string{"fcst_flag", "simple_flag", "matched_flag"}, strings.Fields(size)...)
+		if err != nil || s.LineType != want || !slices.Equal(s.Needs, needs) {
+			t.Errorf("%s: %s %q, %v; want %s %q", name, s.LineType, s.Needs, err, want, needs)
+		}
+	}
+}
+
+// TestNumbersOfObjects: the number of an object follows the first _, or is its name's last three characters, or a shorter
+// name itself. An observed object may have the number of two forecast ones.
+func TestNumbersOfObjects(t *testing.T) {
+	s, err := Finished("AREA_DSA")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		forecast, observed string
+		equal              bool
+	}{
+		{"F001", "O001", true},
+		{"F001", "O101", false},
+		{"F1001", "O2001", true},
+		{"101", "201", false},
+		{"101", "101", true},
+		{"A1", "B1", false},
+		{"A1", "A1", true},
+		{"F_1", "O_1", true},
+		{"F_1_2", "O_2", false},
+		{"F_1_2", "O_1_2", true},
+		{"F_12", "O_2", false},
+	} {
+		ids := []string{c.forecast, c.observed, c.forecast}
+		got := s.ValuesFunc(ids, [][]float64{{1, 0, 1}, {1, 1, 1}, {0, 0, 0}, {7, 4, 2}})
+		if want := []float64{3, -2}; c.equal && !slices.Equal(got, want) || !c.equal && got != nil {
+			t.Errorf("%s and %s: differences %v, equal numbers: %v", c.forecast, c.observed, got, c.equal)
 		}
 	}
 }

@@ -86,16 +86,13 @@ func areaUnderROC(b []bin) (area float64, ok bool) {
 	for _, x := range b {
 		events, nonEvents = events+x.yes, nonEvents+x.no
 	}
-	if events == 0 || nonEvents == 0 {
-		return 0, false
-	}
-	hitRate := 1.0
+	hits := events
 	for _, x := range b {
-		next := hitRate - x.yes/events
-		area += (hitRate + next) / 2 * x.no / nonEvents
-		hitRate = next
+		next := hits - x.yes
+		area += (hits + next) / 2 * x.no
+		hits = next
 	}
-	return area, true
+	return div(area, events*nonEvents)
 }
 
 // categoryStats are computed from MCTC lines: n_cat, the counts of forecast category i and observed category j, row by
@@ -165,7 +162,7 @@ func (t squareTable) diagonal() (sum float64) {
 // an observation above each category. It is undefined if the first or the last categories have no observations.
 func gerrity(t squareTable) (score float64, ok bool) {
 	k := len(t.o)
-	a := make([]float64, max(k-1, 0))
+	a := make([]float64, k-1)
 	for r := range a {
 		below, above := lists.Sum(slices.Values(t.o[:r+1])), lists.Sum(slices.Values(t.o[r+1:]))
 		if below == 0 || above == 0 {

@@ -445,6 +445,12 @@ func TestMergedAggregates(t *testing.T) {
 			t.Errorf("%g hits, %v", v, ok)
 		}
 	}
+	zero := NewAggregate(lineType(t, "CTC")) // a constant 0 is a value, too
+	zero.Add([]float64{4, 1, 1, 1, 1, 0})
+	zero.Merge(other)
+	if v, ok := zero.Column("ec_value"); ok {
+		t.Errorf("0 and another value of ec_value are %g", v)
+	}
 	if _, ok := ctc.Column("nothing"); ok {
 		t.Error("a column that does not exist")
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/internal/lists"
@@ -438,8 +437,8 @@ func (c *Catalog) explainCombination(q *question.Question) string {
 func (c *Catalog) explainTimes(q *question.Question) string {
 	valid, leads := c.timesAndLeads(q)
 	if len(valid) > 0 && !slices.ContainsFunc(valid, func(v int64) bool { return (q.Valid.IsAll() || q.Valid.Contains(v)) && q.TimeFilter.AcceptsValid(v) }) {
-		at := func(v int64) string { return time.Unix(v, 0).UTC().Format(time.RFC3339) }
-		return fmt.Sprintf("the matching records have other valid times, from %s to %s", at(valid[0]), at(valid[len(valid)-1]))
+		first, last := AppendISO(nil, valid[0]), AppendISO(nil, valid[len(valid)-1])
+		return fmt.Sprintf("the matching records have other valid times, from %s to %s", first, last)
 	}
 	if len(q.Lead) > 0 && !slices.ContainsFunc(leads, func(l int32) bool { return slices.Contains(q.Lead, l) }) {
 		span := func(l int32) string { return fmt.Sprintf("%g h", float64(l)/3600) }

@@ -321,6 +321,7 @@ func TestInventory(t *testing.T) {
 			g.fill(c)
 		}
 	}
+	(&grid{"MCTC", []string{"M"}, []string{"V"}, []string{"L"}, []string{"R"}, []string{record.NA}, []int32{0}, 1, 24}).fill(c)
 	for _, g := range c.Groups {
 		if g.LineType == "VL1L2" {
 			g.Valid = slices.Delete(g.Valid, 3, 5)
@@ -334,6 +335,7 @@ func TestInventory(t *testing.T) {
 	want := `SL1L2 16 [V01] [GFS] [TMP] [Z2] [CONUS] [ANL] [] [21600 108000] 8 21600 []
 VL1L2 16 [V01] [GFS] [UGRD_VGRD] [Z10] [CONUS] [ANL] [] [21600 108000] 6 21600 [{1704110400 2}]
 CTC 120 [V01] [HRRR RAP] [APCP] [A3] [EAST WEST] [ANL] [>=1 >=10 >=5] [10800 32400] 5 86400 []
+MCTC 1 [V01] [M] [V] [L] [R] [ANL] [] [0] 1 0 []
 `
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", out.String(), want)
@@ -346,6 +348,9 @@ func TestLacks(t *testing.T) {
 	grids()["thresholds"][0].fill(c)
 	missing, there := c.MissingValues(mustType("CTC"), record.FcstThresh, []string{">=1", ">=2", ">=50"})
 	if !slices.Equal(missing, []string{">=2", ">=50"}) || there != ">=1, >=10, >=5 (did you mean >=1?)" {
+		t.Errorf("%q %q", missing, there)
+	}
+	if missing, there = c.MissingValues(mustType("CTC"), record.Model, []string{"RAP", "HRR"}); !slices.Equal(missing, []string{"HRR"}) || there != "HRRR, RAP (did you mean HRRR?)" {
 		t.Errorf("%q %q", missing, there)
 	}
 	if missing, there = c.MissingValues(mustType("CTC"), record.Model, []string{"RAP"}); len(missing) > 0 || there != "" {

@@ -173,7 +173,7 @@ func (c *Catalog) AddEach(b *record.Batch, each func(i int, k record.Key)) {
 	c.KeepsConflicts = c.KeepsConflicts || b.KeepConflicts
 	c.hash.SetBatch(b)
 	var last *Group
-	var lead int32 = -1
+	var lead int32
 	var valid int64
 	for i := range b.Len() {
 		g := groups[b.HeaderIndex[i]]

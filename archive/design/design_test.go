@@ -339,7 +339,7 @@ func TestLeadCodes(t *testing.T) {
 		version string
 		seconds int32
 		code    int64
-	}{{"V01", 384 * 3600, 384}, {"V12.0.0", 108 * 3600, 1080000}, {"V12.0.0", 5400, 13000}, {"V8.1", 59, 59}, {"V10", -3600, -10000}} {
+	}{{"V01", 384 * 3600, 384}, {"V12.0.0", 108 * 3600, 1080000}, {"V12.0.0", 5400, 13000}, {"V8.1", 59, 59}, {"V10", -3600, -10000}, {"V10", -37230, -102030}, {"V10", 37230, 102030}, {"V12.0.0", 0, 0}, {"V01", -7200, -2}} {
 		if got := LeadCode(tc.version, tc.seconds); got != tc.code {
 			t.Errorf("LeadCode(%s, %d) = %d, want %d", tc.version, tc.seconds, got, tc.code)
 		}

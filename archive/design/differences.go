@@ -14,7 +14,7 @@ import (
 func (c *Catalog) Differences(found *Catalog) (out []string, onlyLost bool) {
 	lost := 0
 	for _, g := range c.Groups {
-		stored := cmp.Or(found.index[g.key()], &Group{Last: -1, PlainTimes: true})
+		stored := cmp.Or(found.index[g.key()], &Group{PlainTimes: true})
 		switch n := g.Digest.Records - stored.Digest.Records; {
 		case n > 0:
 			lost++
@@ -55,7 +55,7 @@ func (g *Group) unlistedValue(o *Group) string {
 		return fmt.Sprint("fcst_lead ", time.Duration(o.Leads[i])*time.Second)
 	}
 	if i := slices.IndexFunc(o.Valid, func(v int64) bool { return !g.MayContain(v) || !contains(g.Valid, v) }); i >= 0 {
-		return "fcst_valid_beg " + time.Unix(o.Valid[i], 0).UTC().Format(time.RFC3339)
+		return string(AppendISO([]byte("fcst_valid_beg "), o.Valid[i]))
 	}
 	if g.PlainTimes && !o.PlainTimes {
 		return "records with separate observation times"

@@ -50,6 +50,8 @@ func TestDifferences(t *testing.T) {
 		"another level":  {describe("GFS", 1, level, 6, 12), []string{series + "1 of 3 records are lost", series + "the catalog does not know of fcst_lev P500"}, false},
 		"another lead":   {describe("GFS", 1, lead, 6, 12), []string{series + "1 of 3 records are lost", series + "the catalog does not know of fcst_lead 12h0m0s"}, false},
 		"another time":   {describe("GFS", 1, nil, 0, 3), []string{series + "1 of 3 records are lost", series + "the catalog does not know of fcst_valid_beg 2024-01-01T03:00:00Z"}, false},
+		"an early time":  {describe("GFS", 1, nil, -6, 6), []string{series + "1 of 3 records are lost", series + "the catalog does not know of fcst_valid_beg 2023-12-31T18:00:00Z"}, false},
+		"a short lead":   {describe("GFS", 1, func(b *record.Batch) { b.Lead[1] = 0 }, 6, 12), []string{series + "1 of 3 records are lost", series + "the catalog does not know of fcst_lead 0s"}, false},
 		"a later time":   {describe("GFS", 1, nil, 0, 18), []string{series + "1 of 3 records are lost", series + "the catalog does not know of fcst_valid_beg 2024-01-01T18:00:00Z"}, false},
 		"observed apart": {describe("GFS", 1, observed, 0, 6), []string{series + "1 of 3 records are lost", series + "the catalog does not know of records with separate observation times"}, false},
 		"another model": {describe("NAM", 1, nil, 0, 6), []string{

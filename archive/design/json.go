@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
@@ -133,7 +134,7 @@ func ParseRepeats(text []byte, into []float64) ([]float64, error) {
 // appendString appends a JSON string. Most names are plain ASCII; encoding/json handles all others.
 func appendString(dst []byte, s string) []byte {
 	for i := range len(s) {
-		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
 			text, err := json.Marshal(s)
 			if err != nil { // impossible: a string always marshals
 				return append(dst, `""`...)

@@ -72,7 +72,7 @@ func (m *Moments) UnmarshalText(text []byte) error {
 				n, err = strconv.ParseInt(count, 10, 64)
 			}
 		}
-		if err == nil && n > 0 && d > (math.MaxInt64-max(first, 0))/n {
+		if err == nil && n > 1 && d > (math.MaxInt64-max(first, 0))/(n-1) {
 			err = strconv.ErrRange
 		}
 		if err != nil || n < 1 || n > maxMoments-int64(len(*m)) || several && d < 1 || len(*m) > 0 && first <= (*m)[len(*m)-1] {

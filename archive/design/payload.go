@@ -132,11 +132,11 @@ func (p *PayloadDecoder) Decode(data []byte, b *record.Batch, head uint32, valid
 	if p.r.byte() != payloadVersion {
 		return errPayload
 	}
-	p.records = int(p.r.uvarint())
-	plain := p.r.byte() == 1
-	if p.r.failed || p.records < 0 || p.records > len(data) {
+	records, plain := p.r.uvarint(), p.r.byte() == 1
+	if p.r.failed || records > uint64(len(data)) {
 		return errPayload
 	}
+	p.records = int(records)
 	before := b.Len()
 	if p.leads(b, leads); len(b.Lead) == before && !p.r.failed {
 		return nil // no lead is wanted
@@ -342,11 +342,8 @@ func LeadCode(version string, seconds int32) int64 {
 
 // LeadHMS writes seconds as [H]HHMMSS.
 func LeadHMS(seconds int32) int64 {
-	s, sign := int64(seconds), int64(1)
-	if s < 0 {
-		s, sign = -s, -1
-	}
-	return sign * (s/3600*10000 + s/60%60*100 + s%60)
+	s := int64(seconds) // division rounds toward zero: all parts have the sign of the lead
+	return s/3600*10000 + s/60%60*100 + s%60
 }
 
 // LeadSeconds is the inverse of LeadCode.
@@ -354,9 +351,5 @@ func LeadSeconds(version string, code int64) int64 {
 	if LeadsInHours(version) {
 		return code * 3600
 	}
-	sign := int64(1)
-	if code < 0 {
-		code, sign = -code, -1
-	}
-	return sign * (code/10000*3600 + code/100%100*60 + code%100)
+	return code/10000*3600 + code/100%100*60 + code%100
 }

@@ -198,14 +198,14 @@ func TestNotes(t *testing.T) {
 	if n := len(c.Conflicts); n != MaxConflicts || c.Conflicts[n-4].Dropped.Line != MaxConflicts-3 || c.Conflicts[n-3].Dropped.File != "c0" || c.Conflicts[n-1].Dropped.File != "c2" {
 		t.Errorf("%d conflicts, the last are %+v", n, c.Conflicts[n-4:])
 	}
-	c.Conflicts = []Conflict{{Existing: Line{"a", 1}, What: "x"}, {Dropped: Line{"b", 2}, What: "y", Refused: true}, {What: "z", Kept: true}}
+	c.Conflicts = []Conflict{{Existing: Line{"a", 1}, What: "x"}, {Dropped: Line{"<b>", 2}, What: "y", Refused: true}, {What: "z", Kept: true}}
 	var out bytes.Buffer
 	if err := c.ConflictsText(&out); err != nil {
 		t.Fatal(err)
 	}
 	want := `conflicting line  existing line   stored               record and first difference
 a removed file    a:1             existing, by choice  x
-b:2               a removed file  existing; refused    y
+<b>:2             a removed file  existing; refused    y
 a removed file    a removed file  both                 z
 conflicts: 3, and more that were not kept
 `
