@@ -97,8 +97,8 @@ func TestReadsOfAHeader(t *testing.T) {
 		}
 	}
 	broken := errors.New("broken")
-	if _, _, err := readPageHeader(io.NewSectionReader(failing{iotest.ErrReader(broken)}, 0, 100)); !errors.Is(err, broken) {
-		t.Errorf("%v, want %v", err, broken)
+	if _, n, err := readPageHeader(io.NewSectionReader(failing{iotest.ErrReader(broken)}, 0, 100)); !errors.Is(err, broken) || n != 0 {
+		t.Errorf("%d bytes, %v; want %v", n, err, broken)
 	}
 }
 
