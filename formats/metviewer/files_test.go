@@ -163,6 +163,21 @@ func TestRemarksOnElements(t *testing.T) {
 	}
 }
 
+// TestIgnoredElements: the elements of METdbLoad and VxIngest that Barograph does not need, and no others.
+func TestIgnoredElements(t *testing.T) {
+	var got []string
+	for _, e := range elements {
+		if !e.Used {
+			got = append(got, e.Path)
+		}
+	}
+	want := "connection/local_infile verbose insert_size stat_header_table_check stat_header_db_check mode_header_db_check mtd_header_db_check " +
+		"tcst_header_db_check drop_indexes force_dup_file email initialize_db organization"
+	if strings.Join(got, " ") != want {
+		t.Errorf("%q, want %s", got, want)
+	}
+}
+
 // TestConnections: the host may have a port; the system is in lower case.
 func TestConnections(t *testing.T) {
 	s := loadOf(t, oneFile+"\n<connection><management_system>MySQL</management_system><host>h:3307</host><database>d</database><user>u</user><password>p</password></connection>")
