@@ -167,7 +167,7 @@ func TestFlags(t *testing.T) {
 		{"CF001_O001", "CF001_CO001", true, 1, 1, 1},
 		{"F001_CO001", "CF001_CO001", true, 1, 1, 1},
 		{"CF001_O001", "CF001_CO001", false, 1, 0, 1}, // a pair of MTD has the rules of objects
-		{"F_O", "C_C", true, 1, 1, 1}, // no number
+		{"F_O", "C_C", true, 1, 1, 1},                 // no number
 	} {
 		got := [3]byte{}
 		for i, flag := range []int{forecastFlag, simpleFlag, matchedFlag} {

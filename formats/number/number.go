@@ -100,7 +100,7 @@ type decimal struct {
 }
 
 // maxExp bounds the exponent while it is read. Larger exponents are out of range.
-const maxExp = 100000
+const maxExp = 1e5
 
 // scan checks the form [sign] digits [. digits] [e [sign] digits], with at
 // least one digit in the mantissa, and collects its parts. tok is not empty.
