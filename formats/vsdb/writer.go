@@ -130,7 +130,7 @@ func appendE(dst []byte, v float64) []byte {
 	}
 	var d [15]byte
 	d[0], d[1] = '0', '.'
-	for i := 9; i > 1; i -= 2 {
+	for i := 9; i >= 3; i -= 2 {
 		two := mant % 100
 		mant /= 100
 		d[i], d[i+1] = twoDigits[2*two], twoDigits[2*two+1]
