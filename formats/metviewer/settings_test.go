@@ -261,7 +261,7 @@ func TestLayout(t *testing.T) {
 func TestItems(t *testing.T) {
 	for text, want := range map[string][]string{
 		`c("a", 'b c', d)`: {"a", "b c", "d"}, "c(1,2.5)": {"1", "2.5"}, "c(1": {"1"}, "7": {"7"}, `"a"`: {"a"}, `c("","x")`: {"", "x"}, "": nil, "c()": nil,
-		`c("it's", 'b')`: {"it's", "b"}, `"`: {`"`}, `c('a"`: {`'a"`}, "a, b": {"a", "b"},
+		`c("it's", 'b')`: {"it's", "b"}, `"`: {`"`}, `c(a'xa)`: {`a'xa`}, `c('a"`: {`'a"`}, "a, b": {"a", "b"},
 	} {
 		if got := items(text); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", text, got, want)
