@@ -138,6 +138,7 @@ func TestOpenFaults(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"a.txt", "hello world\n", "neither its name nor its first line"},
 		{"a", "a\n", "neither its name nor its first line"},
+		{"b", "b", "neither its name nor its first line"}, // one byte is not empty
 		{"empty.stat", "", "is empty"},
 		{"empty.vsdb.gz", "", "is empty"},
 		{"newlines.stat", "\n\r\n\n", "contains only blanks"},
