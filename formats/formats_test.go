@@ -138,6 +138,7 @@ func TestOpenFaults(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"a.txt", "hello world\n", "neither its name nor its first line"},
 		{"a", "a\n", "neither its name nor its first line"},
+		{"b", "b", "neither its name nor its first line"}, // one byte is not empty
 		{"empty.stat", "", "is empty"},
 		{"empty.vsdb.gz", "", "is empty"},
 		{"newlines.stat", "\n\r\n\n", "contains only blanks"},
@@ -222,25 +223,31 @@ func checkFault(t *testing.T, err error, file, want string) {
 	}
 }
 
+// uncompressed returns a text in gzip's format, without compression.
+func uncompressed(t *testing.T, text string) []byte {
+	t.Helper()
+	var packed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&packed, gzip.NoCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return packed.Bytes()
+}
+
 // TestDamagedGzip: a file whose checksum is wrong has no record, because any of its values may be wrong. It makes no
 // difference whether the file is read completely at once, or its text kept in memory. A short text is unpacked once.
 func TestDamagedGzip(t *testing.T) {
 	const long = maxText/len(statLine) + 1
 	for _, lines := range []int{3, 1000, long} {
-		var packed bytes.Buffer
-		w, err := gzip.NewWriterLevel(&packed, gzip.NoCompression)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.WriteString(w, strings.Repeat(statLine, lines)); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		text := uncompressed(t, strings.Repeat(statLine, lines))
 		path := filepath.Join(t.TempDir(), "a.stat.gz")
 		for _, damage := range []byte{1, 0} {
-			text := packed.Bytes()
 			text[len(text)-8] ^= damage // of the checksum
 			if err := os.WriteFile(path, text, 0o600); err != nil {
 				t.Fatal(err)

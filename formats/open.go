@@ -241,9 +241,6 @@ func (f *File) Start() error {
 // beginsBlank reports whether the first peekBytes of a text contain only blanks, and whether they are
 // the complete text.
 func beginsBlank(text *bufio.Reader) (blank, complete bool) {
-	if first, err := text.Peek(1); err != nil || first[0] > ' ' && first[0] != 0xef || first[0] == 0 {
-		return false, false
-	}
 	beginning, err := text.Peek(peekBytes)
 	return len(bytes.TrimSpace(bytes.TrimPrefix(beginning, []byte("\xef\xbb\xbf")))) == 0, err == io.EOF
 }

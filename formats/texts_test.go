@@ -178,6 +178,7 @@ func TestSpecFiles(t *testing.T) {
 		"no stat":          {with(folders("a"), true, false), []string{object}, "spec.xml: load_stat, load_mode and load_mtd exclude 1 of 2 files"},
 		"nothing left":     {with(folders("a"), true, true), nil, "exclude all of the 2 files"},
 		"missing folders":  {folders("a", "b", "c"), []string{object, stat}, "spec.xml: 2 of 3 folders contain no VSDB or MET file: " + filepath.Join(dir, "b") + ", " + filepath.Join(dir, "c")},
+		"one is missing":   {folders("a", "b"), []string{object, stat}, "spec.xml: 1 of 2 folders contain no VSDB or MET file: " + filepath.Join(dir, "b")},
 		"only missing":     {folders("b", "c"), nil, "none of its 2 folders contains a VSDB or MET file (the first is " + filepath.Join(dir, "b")},
 		"many are missing": {folders("a", "b", "c", "d", "e", "f"), []string{object, stat}, filepath.Join(dir, "f")},
 		"more are missing": {folders("a", "b", "c", "d", "e", "f", "g"), []string{object, stat}, filepath.Join(dir, "f") + ", …"},

@@ -14,7 +14,7 @@ const (
 	maxEmpty    = 100 // reads that may return nothing before io.ErrNoProgress
 )
 
-// Reader splits a stream into lines, with a buffer of at most twice Max bytes.
+// Reader splits a stream into lines, with a buffer of 256 KiB, or of at most twice Max bytes if this is more.
 type Reader struct {
 	Max    int    // bytes; only the beginning of a longer line is kept
 	Number uint32 // of the line that Next returned last, 1-based
@@ -85,10 +85,8 @@ func (l *Reader) last() (Line, error) {
 
 // fill reads more. It moves the data or enlarges the buffer if it is full.
 func (l *Reader) fill() {
-	if l.start > 0 {
-		l.end = copy(l.buf, l.buf[l.start:l.end])
-		l.start = 0
-	}
+	l.end = copy(l.buf, l.buf[l.start:l.end])
+	l.start = 0
 	if l.end == len(l.buf) {
 		grown := make([]byte, max(firstBuffer, 2*len(l.buf)))
 		copy(grown, l.buf)

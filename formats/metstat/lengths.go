@@ -68,11 +68,11 @@ func versionOf(tok []byte) version {
 func badLength(t *record.LineType, n int, tok []byte) string {
 	full := len(t.Columns)
 	switch {
-	case n == full:
-		return ""
 	case n > full:
 		return fmt.Sprintf("%s too many: %s has at most %d in MET 12",
 			english.Plural(n-full, "column", ""), t.Name, full)
+	case n == full:
+		return ""
 	}
 	writer := versionOf(tok)
 	var b strings.Builder

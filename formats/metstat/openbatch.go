@@ -17,8 +17,8 @@ type openBatch struct {
 	hasLines bool // the current file has lines of this type
 
 	groupCount int // Num slot of the number of repetitions
-	nCat       int // Num slot of n_cat, -1 = none
-	ecValue    int // Num slot of ec_value, -1 = none
+	nCat       int // Num slot of n_cat, 0 = none, because slot 0 is that of the total
+	ecValue    int // Num slot of ec_value, 0 = none
 
 	// Headers of the batch. The map by the bytes of the line is fast; the map by value is
 	// needed because the same header may have different padding.
@@ -53,7 +53,7 @@ func (r *Reader) openBatchOf(name []byte) *openBatch {
 }
 
 func newOpenBatch(lt *record.LineType) *openBatch {
-	p := &openBatch{lt: lt, nCat: -1, ecValue: -1, byRaw: map[string]*knownHeader{}, byHeader: map[record.Header]*knownHeader{}}
+	p := &openBatch{lt: lt, byRaw: map[string]*knownHeader{}, byHeader: map[record.Header]*knownHeader{}}
 	if lt == nil {
 		return p
 	}

@@ -261,11 +261,11 @@ func (r *Reader) fillMissing(p *openBatch) {
 	for len(r.row.text) < p.lt.TextCols() {
 		r.row.text = append(r.row.text, record.NA)
 	}
-	if p.ecValue < 0 || !math.IsNaN(r.row.num[p.ecValue]) {
+	if p.ecValue == 0 || !math.IsNaN(r.row.num[p.ecValue]) {
 		return
 	}
 	categories := 2.0
-	if p.nCat >= 0 {
+	if p.nCat != 0 {
 		categories = r.row.num[p.nCat]
 	}
 	if categories > 0 {

@@ -108,7 +108,7 @@ func dates(file string, n *node, today time.Time, inclusive bool) ([]string, err
 		format = "yyyy-MM-dd HH:mm:ss"
 	}
 	for _, required := range []string{"start", "end", "inc", "format"} {
-		if n.child(required) == nil && (required != "format" || format == "") {
+		if required == "format" && format == "" || required != "format" && n.child(required) == nil {
 			return nil, bad(n, "lacks <"+required+">", nil)
 		}
 	}

@@ -40,7 +40,7 @@ func (s *plots) remarks(n *node) {
 	}
 	text, ok := drawnTemplates[p.Template]
 	if !ok {
-		text = p.Template + " has no picture here: curves are drawn" + fault.Meant(p.Template, slices.Sorted(maps.Keys(drawnTemplates)))
+		text = cmp.Or(p.Template, "a plot without a template") + " has no picture here: curves are drawn" + fault.Meant(p.Template, slices.Sorted(maps.Keys(drawnTemplates)))
 	}
 	if text != "" {
 		note(template, "template", text)

@@ -18,15 +18,18 @@ var pow10 = [...]float64{ //nolint:gochecknoglobals // a constant table
 	1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }
 
-// maxDigits is the number of significant digits that always fit into a uint64.
-const maxDigits = 19
+// uint64Digits is the smallest number of digits whose value may exceed a uint64.
+const uint64Digits = 20
 
-// Parse reads all of tok as a decimal number. It returns false if tok is not a number or if the
+// Parse reads all of tok as a decimal number. It returns 0 and false if tok is not a number or if the
 // number exceeds the range of a float64. A number too small for a float64 is 0, as in strconv.
 //
-// The fast path is Clinger's: a mantissa up to 2⁵³ and a power of ten up to 10²² are exact, hence
+// The fast path is Clinger's: a mantissa below 2⁵³ and a power of ten up to 10²² are exact, hence
 // one multiplication or division rounds correctly. strconv handles all other numbers.
 func Parse(tok []byte) (float64, bool) {
+	if len(tok) == 0 {
+		return 0, false
+	}
 	if len(tok) <= shortToken {
 		if f, ok := parseShort(tok); ok {
 			return f, true
@@ -36,12 +39,12 @@ func Parse(tok []byte) (float64, bool) {
 	if !ok {
 		return 0, false
 	}
-	if d.digits <= maxDigits && d.mantissa <= 1<<53 && d.exp >= -22 && d.exp <= 22 {
+	if power := max(d.exp, -d.exp); d.digits < uint64Digits && d.mantissa>>53 == 0 && power < len(pow10) {
 		f := float64(d.mantissa)
 		if d.exp < 0 {
-			f /= pow10[-d.exp]
+			f /= pow10[power]
 		} else {
-			f *= pow10[d.exp]
+			f *= pow10[power]
 		}
 		if d.negative {
 			f = -f
@@ -50,18 +53,21 @@ func Parse(tok []byte) (float64, bool) {
 	}
 	// The string does not outlive the call, and tok is not written to meanwhile.
 	f, err := strconv.ParseFloat(unsafe.String(&tok[0], len(tok)), 64)
-	return f, err == nil
+	if err != nil {
+		return 0, false
+	}
+	return f, true
 }
 
-// shortToken is the length up to which the digits of a token are below 2⁵³.
+// shortToken is the length up to which the digits of a token with a point are below 2⁵³.
 const shortToken = 16
 
-// parseShort reads [-]digits[.digits], the form of nearly all numbers in MET's files. Up to 15
-// digits and a point are exact; it rejects all other forms.
-func parseShort(tok []byte) (float64, bool) {
-	negative := false
-	if len(tok) > 0 && tok[0] == '-' {
-		negative, tok = true, tok[1:]
+// parseShort reads [-]digits[.digits], the form of nearly all numbers in MET's files, from a token that is not empty.
+// Up to 15 digits and a point are exact, and 16 digits without a point are rounded once. It rejects all other forms.
+func parseShort(tok []byte) (f float64, ok bool) {
+	negative := tok[0] == '-'
+	if negative {
+		tok = tok[1:]
 	}
 	mantissa, point := uint64(0), -1
 	for i, c := range tok {
@@ -70,10 +76,10 @@ func parseShort(tok []byte) (float64, bool) {
 		} else if c == '.' && point < 0 {
 			point = i
 		} else {
-			return 0, false
+			return f, false
 		}
 	}
-	f := float64(mantissa)
+	f = float64(mantissa)
 	digits := len(tok)
 	if point >= 0 {
 		digits--
@@ -82,25 +88,25 @@ func parseShort(tok []byte) (float64, bool) {
 	if negative {
 		f = -f
 	}
-	return f, digits > 0 && digits < shortToken
+	return f, digits != 0
 }
 
-// decimal is a scanned number: mantissa × 10^exp. The mantissa is valid only if digits ≤ maxDigits.
+// decimal is a scanned number: mantissa × 10^exp. The mantissa is valid only if digits < uint64Digits.
 type decimal struct {
 	mantissa uint64
 	exp      int
-	digits   int // of the mantissa; if there are more than maxDigits, without leading zeros
+	digits   int // of the mantissa
 	negative bool
 }
 
 // maxExp bounds the exponent while it is read. Larger exponents are out of range.
-const maxExp = 100000
+const maxExp = 1e5
 
 // scan checks the form [sign] digits [. digits] [e [sign] digits], with at
-// least one digit in the mantissa, and collects its parts.
+// least one digit in the mantissa, and collects its parts. tok is not empty.
 func scan(tok []byte) (d decimal, ok bool) {
 	i := 0
-	if len(tok) > 0 && (tok[0] == '-' || tok[0] == '+') {
+	if tok[0] == '-' || tok[0] == '+' {
 		d.negative = tok[0] == '-'
 		i = 1
 	}
@@ -108,7 +114,7 @@ func scan(tok []byte) (d decimal, ok bool) {
 	for ; i < len(tok) && tok[i]-'0' <= 9; i++ {
 		d.mantissa = d.mantissa*10 + uint64(tok[i]-'0')
 	}
-	seen := i - start
+	d.digits = i - start
 	if i < len(tok) && tok[i] == '.' {
 		i++
 		dot := i
@@ -116,59 +122,36 @@ func scan(tok []byte) (d decimal, ok bool) {
 			d.mantissa = d.mantissa*10 + uint64(tok[i]-'0')
 		}
 		d.exp = dot - i
-		seen += i - dot
+		d.digits -= d.exp
 	}
-	if seen == 0 {
-		return d, false
-	}
-	d.digits = seen
-	if seen > maxDigits {
-		d.digits = significant(tok[start:i])
-	}
-	if i == len(tok) {
-		return d, true
+	if i == len(tok) || d.digits == 0 {
+		return d, d.digits != 0
 	}
 	e, ok := exponent(tok[i:])
 	d.exp += e
 	return d, ok
 }
 
-// significant counts the digits of a mantissa from the first nonzero digit.
-func significant(mantissa []byte) int {
-	n := 0
-	for _, c := range mantissa {
-		if c != '.' && (n > 0 || c != '0') {
-			n++
-		}
-	}
-	return n
-}
-
 // exponent reads "E+02" and the like.
-func exponent(tok []byte) (int, bool) {
-	if tok[0] != 'e' && tok[0] != 'E' {
-		return 0, false
+func exponent(tok []byte) (e int, ok bool) {
+	if len(tok) < 2 || tok[0] != 'e' && tok[0] != 'E' {
+		return e, false
 	}
 	tok = tok[1:]
-	negative := false
-	if len(tok) > 0 && (tok[0] == '-' || tok[0] == '+') {
-		negative = tok[0] == '-'
+	negative := tok[0] == '-'
+	if negative || tok[0] == '+' {
 		tok = tok[1:]
 	}
-	if len(tok) == 0 {
-		return 0, false
-	}
-	e := 0
 	for _, c := range tok {
 		if c-'0' > 9 {
-			return 0, false
+			return e, false
 		}
 		e = min(e*10+int(c-'0'), maxExp)
 	}
 	if negative {
 		e = -e
 	}
-	return e, true
+	return e, len(tok) != 0
 }
 
 // Append writes f in the shortest form from which Parse returns f: integers without a point, other

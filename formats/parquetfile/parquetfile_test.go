@@ -1,15 +1,16 @@
-package parquetfile_test
+package parquetfile
 
 import (
 	"bytes"
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
-
-	"github.com/barograph/barograph/formats/parquetfile"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 type row struct {
@@ -17,26 +18,114 @@ type row struct {
 	Value   float64 `parquet:"value"`
 }
 
+// openText opens a file with this content.
+func openText(t *testing.T, text []byte) (*parquet.File, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.parquet")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return Open(f)
+}
+
+// written is a Parquet file with one row in each row group.
+func written(t *testing.T, rows []row, options ...parquet.WriterOption) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := parquet.Write(&b, rows, append(options, parquet.MaxRowsPerRowGroup(1))...); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
 // TestShortFile: a file that is too short for a footer is an error with its size.
 func TestShortFile(t *testing.T) {
 	for text, want := range map[string]string{
 		"":         "the file is too short: 0 bytes",
 		"PAR1":     "the file is too short: 4 bytes",
-		"PAR1PAR1": "the file is too short: 8 bytes",
+		"PAR1PAR1": "the file is too short: 8 bytes, for a footer of 827474256 bytes", // PAR1 as a number
 	} {
-		path := filepath.Join(t.TempDir(), "x.parquet")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+		if _, err := openText(t, []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
 		}
-		f, err := os.Open(path)
+	}
+}
+
+// TestUnreadableFile: an error of the file system is returned, of a closed file and of a folder.
+func TestUnreadableFile(t *testing.T) {
+	for problem, isClosed := range map[string]bool{"file already closed": true, "is a directory": false} {
+		f, err := os.Open(t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := parquetfile.Open(f); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %s", text, err, want)
+		if isClosed {
+			f.Close()
 		}
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
+		if file, err := Open(f); err == nil || file != nil || !strings.Contains(err.Error(), problem) {
+			t.Errorf("%v, want %s", err, problem)
+		}
+		f.Close()
+	}
+}
+
+// TestFileWithoutRows: the footer of a file without rows fills the file. A footer that is longer by a byte is too long.
+func TestFileWithoutRows(t *testing.T) {
+	text := written(t, nil)
+	if n := binary.LittleEndian.Uint32(text[len(text)-8:]); int(n) != len(text)-12 {
+		t.Fatalf("a footer of %d bytes in a file of %d", n, len(text))
+	}
+	if file, err := openText(t, text); err != nil || file.NumRows() != 0 {
+		t.Errorf("%v", err)
+	}
+	binary.LittleEndian.PutUint32(text[len(text)-8:], uint32(len(text)-11))
+	if _, err := openText(t, text); err == nil || !strings.Contains(err.Error(), "the file is too short") {
+		t.Errorf("a footer that overlaps the first four bytes: %v", err)
+	}
+}
+
+// TestDamagedSchema: a schema in which the root is a column is an error of Open. The library panics at its first use.
+func TestDamagedSchema(t *testing.T) {
+	root := format.SchemaElement{Name: "root", Type: thrift.Null[format.Type]{V: format.Int32, Valid: true}}
+	footer, err := thrift.Marshal(new(thrift.CompactProtocol), &format.FileMetaData{Version: 1, Schema: []format.SchemaElement{root}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := binary.LittleEndian.AppendUint32(append([]byte("PAR1"), footer...), uint32(len(footer)))
+	if _, err := openText(t, append(text, "PAR1"...)); err == nil || !strings.HasPrefix(err.Error(), "the file is damaged: ") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestUnusedParts: Open reads neither the page index nor the Bloom filters, which the reader does not need. Damage to them
+// has no effect.
+func TestUnusedParts(t *testing.T) {
+	text := written(t, []row{{"STNA1", 3.5}, {"STNA1", 3.6}}, parquet.BloomFilters(parquet.SplitBlockFilter(10, "station")))
+	intact, err := parquet.OpenFile(bytes.NewReader(text), int64(len(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	column := &intact.Metadata().RowGroups[0].Columns[0]
+	for part, offset := range map[string]int64{
+		"column index": column.ColumnIndexOffset, "offset index": column.OffsetIndexOffset, "Bloom filter": column.MetaData.BloomFilterOffset,
+	} {
+		damaged := bytes.Clone(text)
+		if copy(damaged[offset:], "\xff\xff\xff\xff\xff\xff\xff\xff"); offset == 0 {
+			t.Fatalf("the file has no %s", part)
+		}
+		if file, err := openText(t, damaged); err != nil || file.NumRows() != 2 {
+			t.Errorf("a damaged %s: %v", part, err)
+		}
+		if _, err := parquet.OpenFile(bytes.NewReader(damaged), int64(len(damaged))); err == nil {
+			t.Errorf("the library does not read the %s either", part)
 		}
 	}
 }
@@ -47,14 +136,12 @@ func TestShortFile(t *testing.T) {
 // Then comes the value: an integer in zigzag form (\x03 is -2), the length of a text, or of a list a byte \xf with the type
 // of its items (7 double) and their count. A byte 0 ends the header.
 func TestOpen(t *testing.T) {
-	var b bytes.Buffer
-	if err := parquet.Write(&b, []row{{"STNA1", 3.5}, {"STNA1", 3.6}}, parquet.MaxRowsPerRowGroup(1)); err != nil {
-		t.Fatal(err)
-	}
-	intact, err := parquet.OpenFile(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	text := written(t, []row{{"STNA1", 3.5}, {"STNA1", 3.6}})
+	intact, err := parquet.OpenFile(bytes.NewReader(text), int64(len(text)))
 	if err != nil {
 		t.Fatal(err)
 	}
+	dictionary := intact.Metadata().RowGroups[0].Columns[0].MetaData.DictionaryPageOffset
 	last := intact.Metadata().RowGroups[1].Columns[1].MetaData.DataPageOffset
 	for _, c := range []struct {
 		name        string
@@ -63,31 +150,21 @@ func TestOpen(t *testing.T) {
 		problem     string
 	}{
 		{"intact", 0, "", ""},
-		{"a footer of 4 GiB", int64(b.Len()) - 8, "\xf0\xff\xff\xff", "for a footer of 4294967280 bytes"},
+		{"a footer of 4 GiB", int64(len(text)) - 8, "\xf0\xff\xff\xff", "for a footer of 4294967280 bytes"},
 		{"a list of 2 billion numbers", last, "\x19\xf7\xff\xff\xff\xff\x07", "a header of a page: "},
 		{"a text of 2 GiB", last, "\x18\xff\xff\xff\xff\x07", "a header of a page: "},
+		{"a dictionary of -2 bytes", dictionary, "\x15\x04\x15\x02\x15\x03\x00", "its page has -2 bytes"},
 		{"a page of -2 bytes", last, "\x15\x00\x15\x02\x15\x03\x00", "its page has -2 bytes"},
 		{"a page beyond the end", last, "\x15\x00\x15\x02\x15\xfe\xff\xff\xff\x0f\x00", ""}, // the library refuses it later
 	} {
-		path := filepath.Join(t.TempDir(), "x.parquet")
-		text := bytes.Clone(b.Bytes())
-		copy(text[c.offset:], c.replacement)
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		file, err := parquetfile.Open(f)
+		damaged := bytes.Clone(text)
+		copy(damaged[c.offset:], c.replacement)
+		file, err := openText(t, damaged)
 		switch {
 		case c.problem == "" && (err != nil || file.NumRows() != 2):
 			t.Errorf("%s: %v", c.name, err)
 		case c.problem != "" && (err == nil || !strings.Contains(err.Error(), c.problem)):
 			t.Errorf("%s: %v", c.name, err)
-		}
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
 		}
 	}
 }

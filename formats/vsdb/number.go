@@ -22,8 +22,8 @@ const (
 // missingValue is the number for "missing" in VSDB and METviewer.
 const missingValue = -9999
 
-// maxExact is the bound below which a float64 represents every integer.
-const maxExact = 1 << 53
+// uint64Digits is the smallest number of digits whose value may exceed a uint64.
+const uint64Digits = 20
 
 // pow10 are the powers of ten that are exact float64 values.
 var pow10 = [...]float64{ //nolint:gochecknoglobals // a constant table
@@ -33,7 +33,7 @@ var pow10 = [...]float64{ //nolint:gochecknoglobals // a constant table
 
 // number reads the number at the start of b, which begins with a nonblank. It returns the value,
 // NaN if it is missing, and the number of bytes used. Like strconv.ParseFloat, it returns the
-// float64 nearest to the decimal: a mantissa up to 2⁵³ and a power of ten up to 10²² need one
+// float64 nearest to the decimal: a mantissa below 2⁵³ and a power of ten up to 10²² need one
 // rounding, hence one multiplication or division is exact (W. D. Clinger, How to Read Floating
 // Point Numbers Accurately, 1990). strconv handles all others.
 func number(b []byte) (v float64, n int, bad badNumber) {
@@ -82,15 +82,15 @@ func number(b []byte) (v float64, n int, bad badNumber) {
 			return 0, 0, ambiguous
 		}
 	}
-	switch {
-	case count > 19 || mant > maxExact || exp < -22 || exp > 22:
+	switch power := max(exp, -exp); {
+	case count >= uint64Digits || mant>>53 != 0 || power >= len(pow10):
 		if v, bad = slowNumber(b[first:i], letter-first); bad != "" {
 			return 0, 0, bad
 		}
 	case exp < 0:
-		v = float64(mant) / pow10[-exp]
+		v = float64(mant) / pow10[power]
 	default:
-		v = float64(mant) * pow10[exp]
+		v = float64(mant) * pow10[power]
 	}
 	if neg {
 		v = -v
@@ -166,7 +166,7 @@ func valueOf8(w uint64) uint32 {
 // large exponents: mantissas have far fewer digits than the clamp, hence the result is 0 or too
 // large either way.
 func exponent(b []byte, i int) (e, end int) {
-	const clamp = 1 << 20
+	const clamp = 1e6
 	neg := false
 	if i < len(b) && (b[i] == '-' || b[i] == '+') {
 		neg = b[i] == '-'
@@ -174,9 +174,7 @@ func exponent(b []byte, i int) (e, end int) {
 	}
 	from := i
 	for ; i < len(b) && b[i]-'0' <= 9; i++ {
-		if e < clamp {
-			e = e*10 + int(b[i]-'0')
-		}
+		e = min(e*10+int(b[i]-'0'), clamp)
 	}
 	if i == from {
 		return 0, -1

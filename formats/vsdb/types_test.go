@@ -227,7 +227,7 @@ func TestEnsembleSizesShareAHeader(t *testing.T) {
 
 func TestEnsembleOf(t *testing.T) {
 	for dir, want := range map[string]string{
-		"/data/gefs_1": "1", "/data/gefs_1/": "1", "gefs_b_12": "12", "/da_ta/gefs": "", "": "", "/": "", "x_": "",
+		"/data/gefs_1": "1", "/data/gefs_1/": "1", "gefs_b_12": "12", "/da_ta/gefs": "", "": "", "/": "", "x_": "", "_x": "x", "a/_b": "b", "a_b/c": "",
 	} {
 		if got := EnsembleOf(dir); got != want {
 			t.Errorf("EnsembleOf(%q) = %q, want %q", dir, got, want)

@@ -86,7 +86,7 @@ func appendNumbers(dst []byte, typ string, nums []float64) []byte {
 func appendFixed(dst []byte, v float64, decimals, width int) []byte {
 	var scratch [32]byte
 	var s []byte
-	if decimals == 0 && v == math.Trunc(v) && math.Abs(v) < maxExact {
+	if decimals == 0 && v == math.Trunc(v) && math.Abs(v) < 1e15 {
 		s = strconv.AppendInt(scratch[:0], int64(v), 10)
 	} else {
 		s = strconv.AppendFloat(scratch[:0], v, 'f', decimals, 64)
@@ -130,7 +130,7 @@ func appendE(dst []byte, v float64) []byte {
 	}
 	var d [15]byte
 	d[0], d[1] = '0', '.'
-	for i := 9; i > 1; i -= 2 {
+	for i := 9; i >= 3; i -= 2 {
 		two := mant % 100
 		mant /= 100
 		d[i], d[i+1] = twoDigits[2*two], twoDigits[2*two+1]
@@ -156,7 +156,7 @@ func nineDigits(v float64) (mant uint64, exp int, ok bool) {
 	const near = 1.2e-7
 	binary := int(math.Float64bits(v)>>52) - 1023
 	exp = (binary*78913)>>18 + 1 // ⌊binary·log10 2⌋ + 1: correct or one too small
-	for range 2 {
+	for {
 		shift := 9 - exp
 		if shift < -22 || shift > 22 {
 			return 0, 0, false
@@ -184,7 +184,6 @@ func nineDigits(v float64) (mant uint64, exp int, ok bool) {
 		}
 		return mant, exp, true
 	}
-	return 0, 0, false
 }
 
 // slowDigits does the work of nineDigits by strconv, for every positive v.

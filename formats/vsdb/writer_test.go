@@ -138,13 +138,13 @@ func TestAppendEEqualsStrconv(t *testing.T) {
 
 // Ordinary values need no text of strconv. Their nine digits equal those of strconv.
 func TestNineDigitsOfOrdinaryValues(t *testing.T) {
-	for _, v := range []float64{1, 273.15, 5512.875, 101325, 0.003, 1e-9, 2.5e12, 999999999, 4.2e21} {
+	for _, v := range []float64{1, 273.15, 5512.875, 101325, 0.003, 1e-9, 2.5e12, 999999999, 4.2e21, 5e-14, 5e30} {
 		mant, exp, ok := nineDigits(v)
 		if m, e := slowDigits(v); !ok || mant != m || exp != e {
 			t.Errorf("%v: 0.%d·10^%d, %v; want 0.%d·10^%d", v, mant, exp, ok, m, e)
 		}
 	}
-	for _, v := range []float64{5e-324, 1e-20, 1e40, 123456789.5} { // out of range, or half between two
+	for _, v := range []float64{5e-324, 1e-20, 5e-15, 5e31, 1e40, 123456789.5} { // out of range, or half between two
 		if _, _, ok := nineDigits(v); ok {
 			t.Errorf("%v: nine digits without strconv", v)
 		}
