@@ -133,7 +133,7 @@ func TestLogRefusesTags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tag := range []string{"a,b", "a b", ",", " a", "a\n", "\x00"} {
+	for _, tag := range []string{"a,b", "a b", ",", " a", "a\n", "\x00", "a\x7f"} {
 		var f *fault.Error
 		if err := w.Write(Interval{Tag: tag, Histogram: NewHistogram()}); !errors.As(err, &f) {
 			t.Errorf("tag %q: %v", tag, err)
