@@ -287,7 +287,7 @@ func TestReadInAnotherProcess(t *testing.T) {
 // TestRowsFromAnotherProcess: an answer of any number of rows arrives complete, in chunks.
 func TestRowsFromAnotherProcess(t *testing.T) {
 	a := opened(t, fake(t, Options{}))
-	for _, n := range []int{0, 1, 2, chunkRows + 100} {
+	for _, n := range []int{0, 1, 2, chunkRows, chunkRows + 100} {
 		q := &archive.Query{Question: &question.Question{Name: "q", Columns: fakeColumns()}, Text: strconv.Itoa(n)}
 		var got, want answer.Builder
 		if err := a.Ask(t.Context(), q, &got); err != nil {
