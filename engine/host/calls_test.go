@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -233,6 +234,26 @@ func TestLimitsOfMessages(t *testing.T) {
 		if got := d.uint(); (d.err == nil) != (want >= 0) || want >= 0 && got != want {
 			t.Errorf("%x: %d, %v", buf, got, d.err)
 		}
+	}
+}
+
+// TestTextsAreForgotten: neither side keeps more than 65,536 texts.
+func TestTextsAreForgotten(t *testing.T) {
+	const most = 65_536
+	var e encoder
+	for i := range most + 1 {
+		if e.text(strconv.Itoa(i)); i == most-1 && len(e.texts) != most {
+			t.Errorf("%d texts", len(e.texts))
+		}
+	}
+	d := decoder{buf: e.buf}
+	for i := range most + 1 {
+		if got := d.text(); got != strconv.Itoa(i) {
+			t.Fatalf("%q, want %d", got, i)
+		}
+	}
+	if len(e.texts) != 1 || len(d.texts) != 1 || len(d.buf) != 0 {
+		t.Errorf("%d and %d texts after the next one", len(e.texts), len(d.texts))
 	}
 }
 

@@ -446,9 +446,14 @@ func TestDeadline(t *testing.T) {
 
 func TestClosedReader(t *testing.T) {
 	r := fake(t, Options{})
-	a := opened(t, r)
+	a, process := opened(t, r), r.process
 	if err := errors.Join(a.Close(), r.Close()); err != nil {
 		t.Fatal(err)
+	}
+	select {
+	case <-process.exited:
+	default:
+		t.Error("Close does not wait for the end of the process")
 	}
 	if _, err := a.Size(t.Context()); !errors.Is(err, errClosed) || r.PID() != 0 {
 		t.Errorf("process %d, %v", r.PID(), err)
