@@ -199,6 +199,9 @@ func TestHistogramCounts(t *testing.T) {
 	if h.Count() != 4 || h.Min() > time.Millisecond || !within3(h.At(75), time.Millisecond) || !within3(h.At(99), time.Second) || !within3(h.Mean(), 250750*time.Microsecond) {
 		t.Errorf("%d: %s, %s, %s, %s", h.Count(), h.Min(), h.At(75), h.At(99), h.Mean())
 	}
+	if size := h.hdr.ByteSize(); size < 240<<10 || size > 300<<10 { // three digits up to an hour
+		t.Errorf("%d bytes", size)
+	}
 	text, err := h.Pack()
 	if err != nil {
 		t.Fatal(err)
