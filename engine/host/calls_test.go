@@ -134,6 +134,13 @@ func TestProcessesThatDoNotStart(t *testing.T) {
 	}
 }
 
+// TestStatusesDiffer: a status of a child is none of Go's (0, 1, 2) and none of a shell's (from 126 on).
+func TestStatusesDiffer(t *testing.T) {
+	if overMemory == noSocket || min(overMemory, noSocket) < 3 || max(overMemory, noSocket) > 125 {
+		t.Errorf("%d, %d", overMemory, noSocket)
+	}
+}
+
 // TestIsChild: only a process with an order for an engine of this scheme is its child.
 func TestIsChild(t *testing.T) {
 	for text, want := range map[string]bool{`{"url":"fake://x"}`: true, `{"url":"other:x"}`: false, `{"url":"%"}`: false, "": false, "{": false} {
