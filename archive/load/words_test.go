@@ -141,7 +141,7 @@ func TestSpans(t *testing.T) {
 			t.Errorf("%s: %s, want %s", d, got, want)
 		}
 	}
-	for seconds, want := range map[int32]string{86400: "24 h", -10800: "-3 h", 5400: "1:30:00 h", -5400: "-1:30:00 h", -1: "-0:00:01 h"} {
+	for seconds, want := range map[int64]string{86400: "24 h", -10800: "-3 h", 5400: "1:30:00 h", -5400: "-1:30:00 h", -1: "-0:00:01 h", math.MinInt32: "-596523:14:08 h"} {
 		if got := leadHours(seconds); got != want {
 			t.Errorf("%d s: %s, want %s", seconds, got, want)
 		}
