@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/url"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
@@ -38,7 +39,7 @@ func TestMain(m *testing.M) {
 				About: func(context.Context) (engine.About, error) {
 					return engine.About{Product: "Fake", Settings: map[string]string{"options": fmt.Sprint(o.ReadOnly, o.InProcess, o.Threads)}}, nil
 				},
-				Close: func() error { return nil },
+				Close: func() error { return os.WriteFile(u.Query().Get("closed"), nil, 0o600) },
 			}, nil
 		})
 	}
@@ -444,8 +445,10 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
+// TestClosedReader: the process closes its engine, which may have files to remove, and Close waits for its end.
 func TestClosedReader(t *testing.T) {
-	r := fake(t, Options{})
+	closed := filepath.Join(t.TempDir(), "closed")
+	r := fake(t, Options{URL: "fake://complete?closed=" + closed})
 	a, process := opened(t, r), r.process
 	if err := errors.Join(a.Close(), r.Close()); err != nil {
 		t.Fatal(err)
@@ -454,6 +457,9 @@ func TestClosedReader(t *testing.T) {
 	case <-process.exited:
 	default:
 		t.Error("Close does not wait for the end of the process")
+	}
+	if _, err := os.Stat(closed); err != nil {
+		t.Errorf("the process did not close its engine: %v", err)
 	}
 	if _, err := a.Size(t.Context()); !errors.Is(err, errClosed) || r.PID() != 0 {
 		t.Errorf("process %d, %v", r.PID(), err)
