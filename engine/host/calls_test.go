@@ -58,8 +58,24 @@ func TestCostInWords(t *testing.T) {
 	if got := r.Cost(); got != "read in a separate process: its start took 1500 ms, an empty call takes 0.25 ms" {
 		t.Error(got)
 	}
-	if timed := fake(t, Options{}); timed.started <= timed.calls || timed.calls <= 0 || r.PID() != 0 {
+	timed := fake(t, Options{})
+	if timed.started <= timed.calls || timed.calls <= 0 || r.PID() != 0 {
 		t.Errorf("start %s, call %s", timed.started, timed.calls)
+	}
+	if about, err := timed.About(t.Context()); err != nil || about.Settings["calls"] != "7" { // after one call to start and five to time
+		t.Errorf("%q, %v", about.Settings, err)
+	}
+}
+
+// TestInterruptOfTheTerminal: the terminal also sends ^C to the process, which leaves it to this one.
+func TestInterruptOfTheTerminal(t *testing.T) {
+	r := fake(t, Options{})
+	a, pid := opened(t, r), r.PID()
+	if err := syscall.Kill(pid, syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := a.Size(t.Context()); n != 12345 || err != nil || r.PID() != pid {
+		t.Errorf("%d, %v, another process: %t", n, err, r.PID() != pid)
 	}
 }
 

@@ -37,7 +37,9 @@ func TestMain(m *testing.M) {
 			return &engine.Engine{
 				Abilities: []any{fakeDatabase{}},
 				About: func(context.Context) (engine.About, error) {
-					return engine.About{Product: "Fake", Settings: map[string]string{"options": fmt.Sprint(o.ReadOnly, o.InProcess, o.Threads)}}, nil
+					return engine.About{Product: "Fake", Settings: map[string]string{
+						"options": fmt.Sprint(o.ReadOnly, o.InProcess, o.Threads), "calls": strconv.FormatInt(abouts.Add(1), 10),
+					}}, nil
 				},
 				Close: func() error { return os.WriteFile(u.Query().Get("closed"), nil, 0o600) },
 			}, nil
@@ -61,8 +63,8 @@ func (fakeDatabase) Open(_ context.Context, d design.Name) (archive.Archive, err
 // fakeArchive answers each call with what depends on its arguments. Some subsets make it fail.
 type fakeArchive struct{ archive.Archive }
 
-// canceled counts the calls that the parent canceled.
-var canceled atomic.Int64
+// canceled counts the calls that the parent canceled, abouts those of About.
+var canceled, abouts atomic.Int64
 
 var loaded = time.Date(2026, 11, 30, 1, 2, 3, 4, time.UTC)
 
@@ -491,7 +493,7 @@ func TestHead(t *testing.T) {
 			t.Errorf("%d, %v", n, err)
 		}
 	}
-	if got := h.text(); got != strings.Repeat("0", headBytes/2+1)+strings.Repeat("1", headBytes/2-1) {
+	if got := h.text(); got != strings.Repeat("0", 32*1024+1)+strings.Repeat("1", 32*1024-1) {
 		t.Errorf("%d bytes", len(got))
 	}
 }
