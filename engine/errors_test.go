@@ -153,6 +153,30 @@ func TestURLs(t *testing.T) {
 	}
 }
 
+// TestFileNamedLikeAnEngine: the name of an engine is the engine, even if a file in this folder has that name. A folder
+// that was moved is reported as one.
+func TestFileNamedLikeAnEngine(t *testing.T) {
+	r := filesOf(new([]string))
+	path := writeFile(t, "text", "0123456789abcdef")
+	t.Chdir(filepath.Dir(path))
+	for raw, want := range map[string]string{"text": "", "./text": "./text", path: path} {
+		if d, u, err := r.Parse(raw); err != nil || d.Scheme != "text" || Path(u) != want {
+			t.Errorf("%s: %v, %v", raw, u, err)
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "a.d")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	folder, err := NewLocation(dir)
+	if err = errors.Join(err, os.Remove(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := folder.CheckReplaced(); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), dir+": the folder was moved or deleted while it was open") {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestOpenNamesTheDatabaseOnce: an error of an engine that does not name the database gets its URL, without its password.
 func TestOpenNamesTheDatabaseOnce(t *testing.T) {
 	var failed error
