@@ -28,6 +28,7 @@ func TestErrorNamesPlaceAndCure(t *testing.T) {
 		{Error{File: "a", Problem: "is away", Err: fmt.Errorf("%w: port 7", Class("unreachable"))}, "a is away: unreachable: port 7"},
 		{Error{Problem: "x", Err: errors.New("localhost (127.0.0.1): dial error: dial tcp 127.0.0.1:5432: connect: connection refused")}, "x: 127.0.0.1:5432: connection refused"},
 		{Error{File: "a"}, "a"},
+		{Error{File: "a", Setting: "b", Problem: "c"}, "a: b: c"},
 		{Error{Problem: "x", Cure: "y"}, "x; y"},
 	} {
 		if got := tc.e.Error(); got != tc.want {
