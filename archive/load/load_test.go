@@ -380,6 +380,21 @@ func TestFewFilesAreLookedUp(t *testing.T) {
 	}
 }
 
+// TestLimitOfListedMarks: a load of one file lists up to 16 marks, and looks up its own mark if there are more.
+func TestLimitOfListedMarks(t *testing.T) {
+	for known, lookedUp := range map[int]int{16: 0, 17: 1} {
+		dir, files := t.TempDir(), []string(nil)
+		for i := range known {
+			files = append(files, write(t, dir, fmt.Sprintf("f%02d.vsdb", i), line(0, i, 1)))
+		}
+		a := &finding{Archive: memory(t)}
+		mustLoad(t, a, load.Options{}, files...)
+		if mustLoad(t, a, load.Options{}, write(t, dir, "new.vsdb", line(0, 50, 1))); a.found != lookedUp {
+			t.Errorf("%d known files: %d marks were looked up, want %d", known, a.found, lookedUp)
+		}
+	}
+}
+
 // ending is an archive whose records cannot be read.
 type ending struct{ archive.Archive }
 

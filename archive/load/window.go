@@ -133,7 +133,7 @@ func describe(r archive.Position) string {
 			text.WriteString(" " + record.Field(f).String() + "=" + v)
 		}
 	}
-	fmt.Fprintf(&text, " fcst_valid_beg=%s fcst_lead=%s", time.Unix(b.Valid[i], 0).UTC().Format(time.RFC3339), leadHours(b.Lead[i]))
+	fmt.Fprintf(&text, " fcst_valid_beg=%s fcst_lead=%s", time.Unix(b.Valid[i], 0).UTC().Format(time.RFC3339), leadHours(int64(b.Lead[i])))
 	return text.String()
 }
 
@@ -161,7 +161,7 @@ func (w *window) reset() {
 }
 
 // leadHours prints a lead as files and flags write it: 24 h, 1:30:00 h.
-func leadHours(seconds int32) string {
+func leadHours(seconds int64) string { // int64, because the shortest int32 has no opposite
 	if seconds%3600 == 0 {
 		return fmt.Sprintf("%d h", seconds/3600)
 	} else if seconds < 0 {

@@ -42,6 +42,10 @@ func TestPlanOfRetention(t *testing.T) {
 		"of now":                {[]float64{18, 20}, nil, 0, days(1), "goes 1, from 19, days 1, added 0, gap 2d, later 0"},
 		"within the lead":       {[]float64{18, 19, 20.5, 21}, nil, 43200, days(1), "goes 2, from 19.5, days 2, added 0, gap 36h, later 1"},
 		"only the future":       {[]float64{30, 31}, nil, 0, days(1), "goes 0, from -, days 0, added 0, gap , later 2"},
+		"a year ahead":          {[]float64{18, 386}, nil, math.MaxInt32, days(1), "goes 1, from 385, days 1, added 0, gap 368d, later 0"},
+		"more than a year":      {[]float64{18, 387}, nil, math.MaxInt32, days(1), "goes 0, from 17, days 0, added 0, gap , later 1"},
+		"minutes of a long gap": {[]float64{1, 3 + 1./48, 4}, nil, 0, days(1), "goes 1, from 3, days 1, added 0, gap 2d, later 0"},
+		"minutes of a gap":      {[]float64{1, 3 - 1./48, 3.75}, nil, 0, days(1), "goes 1, from 2.75, days 1, added 0, gap 47h30m0s, later 0"},
 		"a lead of centuries":   {[]float64{18, 400}, nil, math.MaxInt32, days(1), "goes 0, from 17, days 0, added 0, gap , later 1"},
 	} {
 		r := Retention{MaxAge: x.keep, Now: now}
@@ -141,7 +145,7 @@ func TestSpans(t *testing.T) {
 			t.Errorf("%s: %s, want %s", d, got, want)
 		}
 	}
-	for seconds, want := range map[int32]string{86400: "24 h", -10800: "-3 h", 5400: "1:30:00 h", -5400: "-1:30:00 h", -1: "-0:00:01 h"} {
+	for seconds, want := range map[int64]string{86400: "24 h", -10800: "-3 h", 5400: "1:30:00 h", -5400: "-1:30:00 h", -1: "-0:00:01 h", math.MinInt32: "-596523:14:08 h"} {
 		if got := leadHours(seconds); got != want {
 			t.Errorf("%d s: %s, want %s", seconds, got, want)
 		}

@@ -332,7 +332,7 @@ func reason(stderr, state string) string {
 // About returns the engine's About and adds what reading in a separate process costs.
 func (r *Reader) About(ctx context.Context) (engine.About, error) {
 	last, err := r.call(ctx, &request{Op: opAbout}, nil)
-	if r.calls > 0 && last.About.Settings != nil {
+	if last.About.Settings != nil {
 		last.About.Settings["process"] = r.Cost()
 	}
 	return last.About, err

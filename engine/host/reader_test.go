@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/url"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
@@ -36,9 +37,11 @@ func TestMain(m *testing.M) {
 			return &engine.Engine{
 				Abilities: []any{fakeDatabase{}},
 				About: func(context.Context) (engine.About, error) {
-					return engine.About{Product: "Fake", Settings: map[string]string{"options": fmt.Sprint(o.ReadOnly, o.InProcess, o.Threads)}}, nil
+					return engine.About{Product: "Fake", Settings: map[string]string{
+						"options": fmt.Sprint(o.ReadOnly, o.InProcess, o.Threads), "calls": strconv.FormatInt(abouts.Add(1), 10),
+					}}, nil
 				},
-				Close: func() error { return nil },
+				Close: func() error { return os.WriteFile(u.Query().Get("closed"), nil, 0o600) },
 			}, nil
 		})
 	}
@@ -60,8 +63,8 @@ func (fakeDatabase) Open(_ context.Context, d design.Name) (archive.Archive, err
 // fakeArchive answers each call with what depends on its arguments. Some subsets make it fail.
 type fakeArchive struct{ archive.Archive }
 
-// canceled counts the calls that the parent canceled.
-var canceled atomic.Int64
+// canceled counts the calls that the parent canceled, abouts those of About.
+var canceled, abouts atomic.Int64
 
 var loaded = time.Date(2026, 11, 30, 1, 2, 3, 4, time.UTC)
 
@@ -287,7 +290,7 @@ func TestReadInAnotherProcess(t *testing.T) {
 // TestRowsFromAnotherProcess: an answer of any number of rows arrives complete, in chunks.
 func TestRowsFromAnotherProcess(t *testing.T) {
 	a := opened(t, fake(t, Options{}))
-	for _, n := range []int{0, 1, 2, chunkRows + 100} {
+	for _, n := range []int{0, 1, 2, chunkRows, chunkRows + 100} {
 		q := &archive.Query{Question: &question.Question{Name: "q", Columns: fakeColumns()}, Text: strconv.Itoa(n)}
 		var got, want answer.Builder
 		if err := a.Ask(t.Context(), q, &got); err != nil {
@@ -444,11 +447,21 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
+// TestClosedReader: the process closes its engine, which may have files to remove, and Close waits for its end.
 func TestClosedReader(t *testing.T) {
-	r := fake(t, Options{})
-	a := opened(t, r)
+	closed := filepath.Join(t.TempDir(), "closed")
+	r := fake(t, Options{URL: "fake://complete?closed=" + closed})
+	a, process := opened(t, r), r.process
 	if err := errors.Join(a.Close(), r.Close()); err != nil {
 		t.Fatal(err)
+	}
+	select {
+	case <-process.exited:
+	default:
+		t.Error("Close does not wait for the end of the process")
+	}
+	if _, err := os.Stat(closed); err != nil {
+		t.Errorf("the process did not close its engine: %v", err)
 	}
 	if _, err := a.Size(t.Context()); !errors.Is(err, errClosed) || r.PID() != 0 {
 		t.Errorf("process %d, %v", r.PID(), err)
@@ -480,7 +493,7 @@ func TestHead(t *testing.T) {
 			t.Errorf("%d, %v", n, err)
 		}
 	}
-	if got := h.text(); got != strings.Repeat("0", headBytes/2+1)+strings.Repeat("1", headBytes/2-1) {
+	if got := h.text(); got != strings.Repeat("0", 32*1024+1)+strings.Repeat("1", 32*1024-1) {
 		t.Errorf("%d bytes", len(got))
 	}
 }

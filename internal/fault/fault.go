@@ -441,7 +441,7 @@ func Nearest(name string, known []string) string {
 	for _, k := range known {
 		d := distance(name, k)
 		if len(name) > 2 && strings.HasPrefix(k, name) { // the user typed only the beginning
-			d = 1
+			d = min(d, 1)
 		}
 		if d < least {
 			best, least = k, d

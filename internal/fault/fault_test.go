@@ -19,6 +19,17 @@ func TestErrorNamesPlaceAndCure(t *testing.T) {
 		{Error{File: "x", Problem: "cannot be opened", Err: fs.ErrNotExist}, "x cannot be opened: file does not exist"},
 		{Error{File: "x", Err: fs.ErrNotExist}, "x: file does not exist"},
 		{Error{Setting: "--a", Err: &fs.PathError{Op: "open", Err: fs.ErrNotExist}}, "--a: open : file does not exist"},
+		{Error{File: "a.yaml", Line: 1, Setting: "lead", Problem: "12x is no number"}, "a.yaml:1: lead: 12x is no number"},
+		{Error{File: "a.yaml", Setting: "lead", Problem: "is missing"}, "a.yaml: lead is missing"},
+		{Error{Setting: "--out b/c", Err: &fs.PathError{Op: "open", Path: "b/c", Err: fs.ErrPermission}}, "--out b/c: permission denied"},
+		{Error{File: "a", Problem: "x", Err: &fs.PathError{Op: "open", Path: "b", Err: fs.ErrPermission}}, "a: x: open b: permission denied"},
+		{Error{File: "a", Problem: "is away", Err: Class("unreachable")}, "a is away"},
+		{Error{File: "a", Err: Class("unreachable")}, "a: unreachable"},
+		{Error{File: "a", Problem: "is away", Err: fmt.Errorf("%w: port 7", Class("unreachable"))}, "a is away: unreachable: port 7"},
+		{Error{Problem: "x", Err: errors.New("localhost (127.0.0.1): dial error: dial tcp 127.0.0.1:5432: connect: connection refused")}, "x: 127.0.0.1:5432: connection refused"},
+		{Error{File: "a"}, "a"},
+		{Error{File: "a", Setting: "b", Problem: "c"}, "a: b: c"},
+		{Error{Problem: "x", Cure: "y"}, "x; y"},
 	} {
 		if got := tc.e.Error(); got != tc.want {
 			t.Errorf("got  %s\nwant %s", got, tc.want)
@@ -132,10 +143,75 @@ func TestTextPrintsOneCauseOnce(t *testing.T) {
 			errors.Join(&fs.PathError{Op: "open", Path: "b", Err: syscall.EROFS}, &fs.PathError{Op: "write", Path: "a", Err: syscall.ENOSPC}),
 			"open b: read-only file system\nwrite a: no space left on device; free space on that disk, or name another place",
 		},
+		{errors.Join(fmt.Errorf("(%w", lost("EOF)")), lost("no connection")), "(engine is unreachable: EOF)"},
 		{errors.Join(lost("a:1"), lost("b:1")), "engine is unreachable: a:1\nengine is unreachable: b:1"},
 	} {
 		if got := Text(tc.err); got != tc.want {
 			t.Errorf("%q, want %q", got, tc.want)
 		}
+	}
+}
+
+// TestNearestPrefix: the beginning of a known name is near from three letters on, and the exact name is nearer than a
+// longer one.
+func TestNearestPrefix(t *testing.T) {
+	known := []string{"compare-and-report", "loads", "load"}
+	for name, want := range map[string]string{"com": "compare-and-report", "co": "", "loa": "loads", "load": "load"} {
+		if got := Nearest(name, known); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// The distances of these pairs can be counted by hand: letters that are left out, inserted, changed or exchanged with
+// their neighbors.
+func TestDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0},
+		{"abc", "", 3},
+		{"", "abc", 3},
+		{"abc", "abc", 0},
+		{"abc", "bc", 1},
+		{"bc", "abc", 1},
+		{"abc", "ab", 1},
+		{"abc", "axc", 1},
+		{"ab", "ba", 1},
+		{"abcd", "badc", 2},
+		{"ca", "abc", 3}, // a pair that was exchanged is not changed again
+		{"aab", "aba", 1},
+		{"kitten", "sitting", 3},
+		{"xyz", "abc", 3},
+	} {
+		if got := distance(c.a, c.b); got != c.want {
+			t.Errorf("%q and %q: %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+// The errors of names and settings have their exit status and name what the user can write.
+func TestErrorsOfNames(t *testing.T) {
+	for name, want := range map[string]string{"bais": " (did you mean bias?)", "quickly": ""} {
+		if got := Meant(name, []string{"bias", "rmse"}); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	misuse := Misuse("--lead", "is no number", "write --lead=6")
+	if Code(misuse) != Usage || misuse.Error() != "--lead is no number; write --lead=6" {
+		t.Errorf("%v, status %d", misuse, Code(misuse))
+	}
+	absent := NotOffered("--design", "document", []string{"wide", "normalized"}, "sqlite")
+	if Code(absent) != Usage || absent.Error() != "--design document is not offered by sqlite; choose one of wide, normalized" {
+		t.Errorf("%v, status %d", absent, Code(absent))
+	}
+	skip := Skip{Engine: "duckdb", Reason: "its library is not installed", Cure: "barograph lab install duckdb"}
+	if got := skip.String(); got != "duckdb: skipped, its library is not installed; barograph lab install duckdb" {
+		t.Error(got)
+	}
+	cause := errors.New("cause")
+	if !errors.Is(&Error{Problem: "x", Err: cause}, cause) || !errors.Is(&Status{Err: cause}, cause) {
+		t.Error("the cause is lost")
 	}
 }

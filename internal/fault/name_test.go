@@ -13,7 +13,7 @@ import (
 // TestNames: no file name forges a line or moves the cursor when it is printed.
 func TestNames(t *testing.T) {
 	for name, want := range map[string]string{
-		"a/é x.vsdb": "a/é x.vsdb", `a"b\n`: `a"b\n`, "a\nb": `a\nb`, "\x1b[2J": `\x1b[2J`, "\u202egnp": `\u202egnp`, "a\xffb": `a\xffb`, "a\tb\u009bc": `a\tb\u009bc`,
+		"a/é x.vsdb": "a/é x.vsdb", `a"b\n`: `a"b\n`, "a\nb": `a\nb`, "\x1b[2J": `\x1b[2J`, "\u202egnp": `\u202egnp`, "a\xffb": `a\xffb`, "a\tb\u009bc": `a\tb\u009bc`, "\n": `\n`, "": "",
 	} {
 		if got := Name(name); got != want {
 			t.Errorf("Name(%q) = %s", name, got)

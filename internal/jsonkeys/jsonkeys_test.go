@@ -11,6 +11,9 @@ type inner struct {
 	Large    int64 `json:"large"`
 }
 
+// Inner is inner as an embedded struct that is exported.
+type Inner inner
+
 type embedded struct {
 	Kept string `json:"kept,omitempty" old:"held"`
 }
@@ -68,5 +71,39 @@ func TestUnmarshal(t *testing.T) {
 	}
 	if err := Unmarshal([]byte(`{"whole": "x"}`), &got); err == nil {
 		t.Error("a text is read as a truth value")
+	}
+}
+
+// reused has a key that meant another field earlier.
+type reused struct {
+	First  int `json:"first" old:"second"`
+	Second int `json:"second" old:"third"`
+}
+
+// TestReusedKey: a key that now belongs to another field is read by what it meant when the text was written.
+func TestReusedKey(t *testing.T) {
+	for _, text := range []string{`{"second":1,"third":2}`, `{"first":1,"second":2}`} {
+		var got reused
+		if err := Unmarshal([]byte(text), &got); err != nil || got != (reused{1, 2}) {
+			t.Errorf("%s: %+v, %v", text, got, err)
+		}
+	}
+}
+
+// TestKeepsWhatTheTextOmits: a field that the text does not contain keeps its value, as with json.Unmarshal.
+func TestKeepsWhatTheTextOmits(t *testing.T) {
+	got := outer{Inner: &inner{Large: 7}, Whole: "before"}
+	if err := Unmarshal([]byte(`{"held":"k","":"an empty key"}`), &got); err != nil || got.Kept != "k" || got.Inner == nil || got.Whole != "before" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestEmbeddedWithKey: an embedded struct with a key of its own is an object below that key.
+func TestEmbeddedWithKey(t *testing.T) {
+	var got struct {
+		Inner `json:"core"`
+	}
+	if err := Unmarshal([]byte(`{"core":{"whole":true}}`), &got); err != nil || !got.Complete {
+		t.Errorf("%+v, %v", got, err)
 	}
 }

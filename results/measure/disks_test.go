@@ -3,14 +3,18 @@ package measure
 import (
 	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/shirou/gopsutil/v4/disk"
 )
 
 // TestReadRate reads a file from a folder and finds, where the system counts the
-// folder's device, that it was read.
+// folder's device, that it was read. The rate is at least that of the complete call, because reading is a part of it.
+// The file is removed.
 func TestReadRate(t *testing.T) {
 	dir := t.TempDir()
 	devices, err := Devices(t.Context(), []string{dir, dir + "/."})
@@ -21,12 +25,20 @@ func TestReadRate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	began := time.Now()
 	rate, how, err := ReadRate(dir)
 	if err != nil {
 		t.Skipf("NOT TESTED: %v", err)
 	}
-	if !(rate > 0) || how == "" {
+	const bytes = 64 * 1024 * 1024
+	if rate < bytes/time.Since(began).Seconds() || math.IsInf(rate, 1) || !strings.HasPrefix(how, "64 MiB read in order, after ") {
 		t.Errorf("%g bytes a second, %s", rate, how)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	if _, _, err := ReadRate(filepath.Join(dir, "none")); err == nil {
+		t.Error("a folder that does not exist has a rate")
 	}
 	loads, err := m.Stop(t.Context())
 	if err != nil {

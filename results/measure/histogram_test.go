@@ -79,6 +79,16 @@ func TestHistogramRangeIsClampedAndCounted(t *testing.T) {
 	}
 }
 
+func TestHistogramOfOneValue(t *testing.T) {
+	h := NewHistogram()
+	h.Record(time.Second)
+	for _, got := range []time.Duration{h.Min(), h.Max(), h.Mean(), h.At(0), h.At(100)} {
+		if !within3(got, time.Second) {
+			t.Errorf("%s of one second", got)
+		}
+	}
+}
+
 func TestHistogramEmpty(t *testing.T) {
 	h := NewHistogram()
 	if h.Percentiles() != (Percentiles{}) || h.Min() != 0 || h.Max() != 0 || h.Mean() != 0 || h.At(50) != 0 || h.Buckets() != nil {
@@ -133,7 +143,7 @@ func TestLogRefusesTags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tag := range []string{"a,b", "a b", ",", " a", "a\n", "\x00"} {
+	for _, tag := range []string{"a,b", "a b", ",", " a", "a\n", "\x00", "a\x7f"} {
 		var f *fault.Error
 		if err := w.Write(Interval{Tag: tag, Histogram: NewHistogram()}); !errors.As(err, &f) {
 			t.Errorf("tag %q: %v", tag, err)

@@ -217,12 +217,16 @@ func (m *MachineMeter) Stop(ctx context.Context) (MachineLoad, error) {
 	if err = errors.Join(err, timesErr); err != nil {
 		return out, err
 	}
-	before := m.start
-	// A difference may be slightly negative, because of rounding and because the kernel's count of waiting may decrease.
+	out.setShares(m.start, t)
+	return out, nil
+}
+
+// setShares sets the shares of the time between two readings. A difference may be slightly negative, because of rounding
+// and because the kernel's count of waiting may decrease.
+func (l *MachineLoad) setShares(before, t cpu.TimesStat) {
 	busy := max(t.User+t.System+t.Nice+t.Irq+t.Softirq-before.User-before.System-before.Nice-before.Irq-before.Softirq, 0)
 	disk, stolen, idle := max(t.Iowait-before.Iowait, 0), max(t.Steal-before.Steal, 0), max(t.Idle-before.Idle, 0)
 	if all := busy + disk + stolen + idle; all > 0 {
-		out.Busy, out.Disk, out.Stolen = busy/all, disk/all, stolen/all
+		l.Busy, l.Disk, l.Stolen = busy/all, disk/all, stolen/all
 	}
-	return out, nil
 }

@@ -209,7 +209,7 @@ func (t *totals) swap(now time.Duration) (from time.Duration, groups [][]*Outcom
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if now <= t.from || t.currentGroups == nil {
-		return 0, nil
+		return from, nil
 	}
 	from, groups = t.from, t.currentGroups
 	t.from, t.currentGroups = now, emptyGroups(len(groups), len(groups[0]))
