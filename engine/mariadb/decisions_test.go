@@ -229,7 +229,7 @@ func TestRepeatedCommits(t *testing.T) {
 func TestErrorsOfLoadData(t *testing.T) {
 	load := func(replace bool, stored int64, err error, warnings ...[]any) error {
 		f := infile{table: "`t`", columns: []string{"a"}, charset: "binary", replace: replace, rows: func(*rowWriter) error { return nil }}
-		_, got := f.run(t.Context(), func(_ context.Context, text string, _ []any, each func([]any) error) (int64, error) {
+		n, got := f.run(t.Context(), func(_ context.Context, text string, _ []any, each func([]any) error) (int64, error) {
 			if text != "SHOW WARNINGS" {
 				return stored, err
 			}
@@ -240,6 +240,9 @@ func TestErrorsOfLoadData(t *testing.T) {
 			}
 			return 0, nil
 		})
+		if n != 0 {
+			t.Errorf("%d rows, %v", n, got)
+		}
 		return got
 	}
 	for _, c := range []struct {
