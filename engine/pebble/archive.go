@@ -77,10 +77,9 @@ func (s *store) scanRange(ctx context.Context, from, to []byte, each func(key, v
 		return err
 	}
 	defer joinClose(&err, it)
-	n := 0
 	for valid := it.First(); valid; valid = it.Next() {
-		if n++; n%64 == 0 && ctx.Err() != nil {
-			return ctx.Err()
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		value, err := it.ValueAndErr()
 		if err != nil {
@@ -312,8 +311,8 @@ func (a *openArchive) read(ctx context.Context, q *archive.Query, into *answer.B
 func (r *reader) multiGet(ctx context.Context, ids []string, p *plan) error {
 	var key []byte
 	for i, id := range ids {
-		if i%64 == 0 && ctx.Err() != nil {
-			return ctx.Err()
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		r.examined++
 		key = append(key[:0], id...)
@@ -347,9 +346,10 @@ func (r *reader) scanSeries(ctx context.Context, p *plan) error {
 		s := &p.series[i]
 		r.it.SetBounds(keyRange(s, &r.question.Valid))
 		for ok := r.it.First(); ok; ok = r.it.Next() {
-			if r.examined++; r.examined%64 == 0 && ctx.Err() != nil {
-				return ctx.Err()
+			if err := ctx.Err(); err != nil {
+				return err
 			}
+			r.examined++
 			valid, err := strconv.ParseInt(string(r.it.Key()[len(s.Prefix):]), 10, 64)
 			if err != nil {
 				return docengine.DocumentError(string(r.it.Key()), err)

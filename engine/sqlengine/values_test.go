@@ -122,8 +122,8 @@ func TestDriverValues(t *testing.T) {
 		"2019-01-01 00:00:0x", "2019-01-0100:00:00", "2019-01-01 00-00:00", "2019-01-01 00:00-00", "2019-01x01 00:00:00",
 		"2019-00-01 00:00:00", "2019-01-00 00:00:00", "2019-01-32 00:00:00", "2019-01-01T00:00:00z", "2019-01-01 00:00:0",
 	} {
-		if v, err := AsTime(bad); err == nil {
-			t.Errorf("%q is the time %d", bad, v)
+		if v, err := AsTime(bad); err == nil || v != 0 {
+			t.Errorf("%q is the time %d, %v", bad, v, err)
 		}
 	}
 }

@@ -198,9 +198,17 @@ func (p *projection) report(ctx context.Context, s *runner, at Progress) {
 		memory += factor * float64(b.Len()*(120+8*len(b.Num)+16*len(b.Text)))
 	}
 	s.options.Progress(Progress{Note: fmt.Sprintf("about %s to read; the cases need %.0f MB of memory", seconds(time.Duration(factor*float64(took))), memory/1e6)})
-	if free := float64(measure.AvailableMemory(ctx)); free > 0 && memory > free/2 {
-		s.warn(fmt.Sprintf("the cases need about %.1f GB of memory, but only %.1f GB are free; choose fewer or smaller cases with --case", memory/1e9, free/1e9))
+	if warning := memoryWarning(memory, float64(measure.AvailableMemory(ctx))); warning != "" {
+		s.warn(warning)
 	}
+}
+
+// memoryWarning warns of cases that need more than half of the free memory; free is 0 if the system does not report it.
+func memoryWarning(needed, free float64) string {
+	if free == 0 || needed <= free/2 {
+		return ""
+	}
+	return fmt.Sprintf("the cases need about %.1f GB of memory, but only %.1f GB are free; choose fewer or smaller cases with --case", needed/1e9, free/1e9)
 }
 
 // Selection names the engines, designs and flavours of a study.
