@@ -81,7 +81,7 @@ func TestPayloadsAreInSeparateFiles(t *testing.T) {
 		{string(catalogKey("s")), 9000, false},
 		{string(markKey("s", "d")), 9000, false},
 		{string(nextKey("s")), 9000, false},
-		{string(kvPrefix) + "t", 9000, false},
+		{string(rune(kvPrefix)) + "t", 9000, false},
 		{"DD:;a", 9000, false},
 		{"zz", 9000, false},
 	} {
