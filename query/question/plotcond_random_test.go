@@ -179,7 +179,7 @@ func TestRandomConditions(t *testing.T) {
 				questions++
 				matches += compareMatches(t, r, c, qs[0])
 			}
-			if questions < n/3 || matches < 3*n {
+			if questions < n/3 || matches < 10*n/3 {
 				t.Errorf("%d questions, %d matching records", questions, matches)
 			}
 		})
