@@ -238,7 +238,7 @@ func TestWalk(t *testing.T) {
 		t.Errorf("%q, %v; want %s", got, err, want)
 	}
 	stop := errors.New("stop")
-	if err := Walk(dir, func(path string, e fs.DirEntry, _ error) error {
+	if err := Walk(dir, func(_ string, e fs.DirEntry, _ error) error {
 		if e.Name() == "x" {
 			return stop
 		}

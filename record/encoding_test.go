@@ -167,9 +167,18 @@ func TestIdentityColumns(t *testing.T) {
 func TestColumnLists(t *testing.T) {
 	got := columns("a *b# c$ *d$ e~ f±")
 	want := []Column{
-		{Name: "a"}, {Name: "b", Kind: Count, InIdentity: true}, {Name: "c", Kind: Text}, {Name: "d", Kind: Text, InIdentity: true},
-		{Name: "e"}, {Name: "e_bcl"}, {Name: "e_bcu"},
-		{Name: "f"}, {Name: "f_ncl"}, {Name: "f_ncu"}, {Name: "f_bcl"}, {Name: "f_bcu"},
+		{Name: "a"},
+		{Name: "b", Kind: Count, InIdentity: true},
+		{Name: "c", Kind: Text},
+		{Name: "d", Kind: Text, InIdentity: true},
+		{Name: "e"},
+		{Name: "e_bcl"},
+		{Name: "e_bcu"},
+		{Name: "f"},
+		{Name: "f_ncl"},
+		{Name: "f_ncu"},
+		{Name: "f_bcl"},
+		{Name: "f_bcu"},
 	}
 	if len(got) != len(want) {
 		t.Fatalf("%+v", got)

@@ -174,8 +174,12 @@ func TestPreferredValues(t *testing.T) {
 		n     int
 		want  string
 	}{
-		{record.FcstLev, 1, "P500"}, {record.FcstLev, 3, "P500 P850 Z2"}, {record.FcstLev, 9, "P500 P850 Z2 P1"},
-		{record.VxMask, 2, "G2/NHX CONUS"}, {record.VxMask, 3, "G2/NHX CONUS EAST"}, {record.Model, 2, s.Header[record.Model][0] + " " + map[string]string{"M": "A", "A": "M"}[s.Header[record.Model][0]]},
+		{record.FcstLev, 1, "P500"},
+		{record.FcstLev, 3, "P500 P850 Z2"},
+		{record.FcstLev, 9, "P500 P850 Z2 P1"},
+		{record.VxMask, 2, "G2/NHX CONUS"},
+		{record.VxMask, 3, "G2/NHX CONUS EAST"},
+		{record.Model, 2, s.Header[record.Model][0] + " " + map[string]string{"M": "A", "A": "M"}[s.Header[record.Model][0]]},
 	} {
 		if got := strings.Join(s.preferredValues(x.field, x.n), " "); got != x.want {
 			t.Errorf("%d values of %s: %s, want %s", x.n, x.field, got, x.want)

@@ -87,7 +87,6 @@ func (l breakingLoader) Commit(ctx context.Context, c archive.Commit) (archive.C
 func TestEachCallMayFail(t *testing.T) {
 	dir := t.TempDir()
 	one, two := write(t, dir, "a.vsdb", line(0, 0, 1)+line(6, 0, 2)), write(t, dir, "b.vsdb", line(6, 0, 9)+line(12, 0, 3))
-	ctx := t.Context()
 	loaded := func(a archive.Archive) { mustLoad(t, a, load.Options{}, one) }
 	last := load.Options{OnConflict: load.Last, Window: 1}
 	for name, c := range map[string]struct {
@@ -96,50 +95,50 @@ func TestEachCallMayFail(t *testing.T) {
 		calls   int // at least
 	}{
 		"a load": {loaded, func(a archive.Archive) error {
-			_, err := load.Run(ctx, a, "s", []string{one, two}, last)
+			_, err := load.Run(t.Context(), a, "s", []string{one, two}, last)
 			return err
 		}, 8},
 		"a copy to it": {func(archive.Archive) {}, func(a archive.Archive) error {
 			from := memory(t)
 			loaded(from)
-			o, err := load.NewOrigin(ctx, from, "s", "from")
+			o, err := load.NewOrigin(t.Context(), from, "s", "from")
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = load.Run(ctx, a, "s", nil, load.Options{Origin: o})
+			_, err = load.Run(t.Context(), a, "s", nil, load.Options{Origin: o})
 			return err
 		}, 8},
 		"a copy of it": {loaded, func(a archive.Archive) error {
-			o, err := load.NewOrigin(ctx, a, "s", "from")
+			o, err := load.NewOrigin(t.Context(), a, "s", "from")
 			if err != nil {
 				return err
 			}
-			s, err := load.Run(ctx, memory(t), "s", nil, load.Options{Origin: o})
+			s, err := load.Run(t.Context(), memory(t), "s", nil, load.Options{Origin: o})
 			if err == nil {
 				err = errors.Join(s.Failed...)
 			}
 			return err
 		}, 3},
 		"verify": {loaded, func(a archive.Archive) error {
-			v, err := load.Verify(ctx, a, "s")
+			v, err := load.Verify(t.Context(), a, "s")
 			if err == nil && len(v.Problems) > 0 && strings.Contains(v.Problems[0], errBroken.Error()) {
 				err = errBroken // records that cannot be read are damage
 			}
 			return err
 		}, 4},
 		"compare": {loaded, func(a archive.Archive) error {
-			_, n, failed, err := load.Compare(ctx, a, "s", []string{one}, false)
+			_, n, failed, err := load.Compare(t.Context(), a, "s", []string{one}, false)
 			if n != 0 || failed != nil {
 				t.Errorf("%d differences, %v", n, failed)
 			}
 			return err
 		}, 3},
 		"prune": {loaded, func(a archive.Archive) error {
-			_, err := load.Prune(ctx, a, "s", func(*load.PruneResult) error { return nil })
+			_, err := load.Prune(t.Context(), a, "s", func(*load.PruneResult) error { return nil })
 			return err
 		}, 4},
 		"preview": {loaded, func(a archive.Archive) error {
-			_, err := load.Retention{MaxAge: 1, Limit: 100}.Preview(ctx, a, "s", []string{write(t, dir, "c.vsdb", line(0, 5, 1))}, load.Options{})
+			_, err := load.Retention{MaxAge: 1, Limit: 100}.Preview(t.Context(), a, "s", []string{write(t, dir, "c.vsdb", line(0, 5, 1))}, load.Options{})
 			return err
 		}, 4},
 	} {

@@ -92,7 +92,8 @@ func (f full) DumpRows(_ context.Context, subset string, r RowRange) iter.Seq2[*
 type fullLoader full
 
 func (l fullLoader) Add(_ context.Context, b *record.Batch) error { return full(l).call("add", b.File) }
-func (l fullLoader) Close() error                                 { return full(l).call("close loader") }
+
+func (l fullLoader) Close() error { return full(l).call("close loader") }
 
 func (l fullLoader) Commit(_ context.Context, c Commit) (CommitResult, error) {
 	return CommitResult{New: int64(len(c.Complete))}, full(l).call("commit")

@@ -17,7 +17,7 @@ func TestFeedNeedsIPv4(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.l.Close() //nolint:errcheck // nothing has connected
+	defer f.l.Close()
 	if !strings.HasPrefix(f.from, "192.0.2.1:") {
 		t.Errorf("the nodes are to connect to %s", f.from)
 	}

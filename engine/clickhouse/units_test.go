@@ -153,9 +153,24 @@ func TestValuesOfBlocks(t *testing.T) {
 		i      int
 		want   string
 	}{
-		{number, 0, "0.5"}, {number, 1, "<nil>"}, {integer, 0, "7"}, {integer, 1, "<nil>"}, {text, 0, "a"}, {text, 1, "<nil>"},
-		{small, 0, "8"}, {small, 1, "<nil>"}, {plain, 0, "[98]"}, {list, 0, "[1 2]"}, {lists, 0, "[1 NaN]"}, {price, 0, "12.05"}, {price, 1, "<nil>"},
-		{&proto.ColInt64{-3}, 0, "-3"}, {&proto.ColInt32{-3}, 0, "-3"}, {&proto.ColUInt64{3}, 0, "3"}, {&proto.ColUInt8{4}, 0, "4"}, {&proto.ColFloat64{1.5}, 0, "1.5"},
+		{number, 0, "0.5"},
+		{number, 1, "<nil>"},
+		{integer, 0, "7"},
+		{integer, 1, "<nil>"},
+		{text, 0, "a"},
+		{text, 1, "<nil>"},
+		{small, 0, "8"},
+		{small, 1, "<nil>"},
+		{plain, 0, "[98]"},
+		{list, 0, "[1 2]"},
+		{lists, 0, "[1 NaN]"},
+		{price, 0, "12.05"},
+		{price, 1, "<nil>"},
+		{&proto.ColInt64{-3}, 0, "-3"},
+		{&proto.ColInt32{-3}, 0, "-3"},
+		{&proto.ColUInt64{3}, 0, "3"},
+		{&proto.ColUInt8{4}, 0, "4"},
+		{&proto.ColFloat64{1.5}, 0, "1.5"},
 		{&proto.ColUInt16{4}, 0, "columns of ClickHouse's type UInt16 are not supported"},
 	} {
 		if got := fmt.Sprint(value(c.column, c.i)); got != c.want {

@@ -182,8 +182,15 @@ func TestFlags(t *testing.T) {
 // TestLeadsOfCyclones: the lead of a line of TC-Pairs, or if it is missing, that from the initialization to the valid time.
 func TestLeadsOfCyclones(t *testing.T) {
 	for _, c := range []struct{ init, lead, want string }{
-		{"20220926_000000", "060000", "6h"}, {"20220926_000000", "6", "6h"}, {"20220926_000000", "NA", "6h"}, {"20220926_000000", "-9999", "6h"},
-		{"20220926_120000", "-060000", "-6h"}, {"20220926_120000", "NA", "-6h"}, {"NA", "120000", "12h"}, {"NA", "NA", "0h"}, {"20220926_060000", "NA", "0h"},
+		{"20220926_000000", "060000", "6h"},
+		{"20220926_000000", "6", "6h"},
+		{"20220926_000000", "NA", "6h"},
+		{"20220926_000000", "-9999", "6h"},
+		{"20220926_120000", "-060000", "-6h"},
+		{"20220926_120000", "NA", "-6h"},
+		{"NA", "120000", "12h"},
+		{"NA", "NA", "0h"},
+		{"20220926_060000", "NA", "0h"},
 		{"19000101_000000", "NA", "0h"}, // a lead of more than 68 years is not stored
 		{"20220926_000000", "070000", "INIT 20220926_000000, LEAD 070000 and VALID contradict each other"},
 		{"20220926_000000", "-060000", "INIT 20220926_000000, LEAD -060000 and VALID contradict each other"},

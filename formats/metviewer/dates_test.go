@@ -103,10 +103,14 @@ func TestListsOfDates(t *testing.T) {
 		{"<start>20190101</start><end>20190101</end><format>yyyyMMdd</format>", "lacks <inc>", "lacks <inc>"},
 		{"<start>20190101</start><end>20190101</end><inc>1</inc><format/>", "lacks <format>", "start is not written as yyyy-MM-dd HH:mm:ss"},
 		{"<start>1</start><end>1</end><inc>1</inc><format>x</format>", `"x" in "x" is not supported`, `"x" in "x" is not supported`},
-		{"<start>" + fmt.Sprintf(relative, -1, 6) + "</start><end>" + fmt.Sprintf(relative, 0, 0) + "</end><inc>43200</inc><format>yyyyMMddHH</format>",
-			"[2020022906 2020022918 2020030100]", "[2020022906 2020022918]"},
-		{"<start>" + fmt.Sprintf(relative, 0, 0) + "</start><end>" + fmt.Sprintf(relative, 31, 23) + "</end><inc>2000000</inc><format>MMddHH</format>",
-			"[030100 032403 040123]", "[030100 032403]"},
+		{
+			"<start>" + fmt.Sprintf(relative, -1, 6) + "</start><end>" + fmt.Sprintf(relative, 0, 0) + "</end><inc>43200</inc><format>yyyyMMddHH</format>",
+			"[2020022906 2020022918 2020030100]", "[2020022906 2020022918]",
+		},
+		{
+			"<start>" + fmt.Sprintf(relative, 0, 0) + "</start><end>" + fmt.Sprintf(relative, 31, 23) + "</end><inc>2000000</inc><format>MMddHH</format>",
+			"[030100 032403 040123]", "[030100 032403]",
+		},
 	} {
 		for inclusive, want := range map[bool]string{true: c.load, false: c.plot} {
 			list, err := dates("d.xml", dateListOf(t, c.body), noon, inclusive)
@@ -227,7 +231,7 @@ func TestDependentDates(t *testing.T) {
 		if err != nil || v.shown() != want || p.Indep.Depends != "fcst_init_beg" || !p.Indep.Equalize || p.Indep.Name != "fcst_valid_beg" {
 			t.Errorf("%s: %s, %v, want %s; %+v", list, v.shown(), err, want, p.Indep)
 		}
-		if other, err := p.IndepOn("not a date"); err != nil || other.shown() != p.Indep.Values.shown() {
+		if other, err := p.IndepOn("not a date"); err != nil || other.shown() != p.Indep.shown() {
 			t.Errorf("%s: without a date %s, %v; want those of today", list, other.shown(), err)
 		}
 	}
@@ -260,7 +264,7 @@ func TestValues(t *testing.T) {
 		if err != nil {
 			got = err.Error()
 		} else {
-			got = s.Plots[0].Indep.Values.shown()
+			got = s.Plots[0].Indep.shown()
 		}
 		if err == nil && got != want || err != nil && !strings.Contains(got, want) {
 			t.Errorf("%s: %s, want %s", body, got, want)

@@ -168,7 +168,7 @@ func TestConditionsOfAVariable(t *testing.T) {
 	for _, d := range p.Deps {
 		got += fmt.Sprint(d.Var, " line ", d.Line, ":")
 		for _, f := range d.Fix {
-			got += fmt.Sprint(" ", f.Name, " ", f.Values.shown(), " line ", f.Line)
+			got += fmt.Sprint(" ", f.Name, " ", f.shown(), " line ", f.Line)
 		}
 		got += ";"
 	}

@@ -303,11 +303,11 @@ func TestRowsOfParquet(t *testing.T) {
 		}
 		values, problems := 0, ""
 		err := ReadGauges(file, strings.NewReader("PAR1"), nil, func(_ *record.Gauge, err error) error {
-			if err != nil {
+			if err == nil {
+				values++
+			} else {
 				problems += err.Error()
-				return nil
 			}
-			values++
 			return nil
 		})
 		if err != nil || (values == 2) != (c.problem == "") ||

@@ -245,8 +245,12 @@ func TestNumberOfCurves(t *testing.T) {
 		d    Drawing
 		want int
 	}{
-		{Drawing{}, 0}, {Drawing{Stats: []string{"ME", "RMSE"}}, 2}, {Drawing{Stats: []string{"ME", "RMSE"}, Curves: two}, 4},
-		{Drawing{Picture: "roc", Curves: two}, 2}, {Drawing{Picture: "roc", Stats: []string{"PODY", "POFD"}}, 1}, {Drawing{Picture: "box", Stats: []string{"ME"}, Curves: two}, 2},
+		{Drawing{}, 0},
+		{Drawing{Stats: []string{"ME", "RMSE"}}, 2},
+		{Drawing{Stats: []string{"ME", "RMSE"}, Curves: two}, 4},
+		{Drawing{Picture: "roc", Curves: two}, 2},
+		{Drawing{Picture: "roc", Stats: []string{"PODY", "POFD"}}, 1},
+		{Drawing{Picture: "box", Stats: []string{"ME"}, Curves: two}, 2},
 	} {
 		if got := c.d.numCurves(); got != c.want {
 			t.Errorf("%+v: %d curves, want %d", c.d, got, c.want)

@@ -21,7 +21,8 @@ func TestTagsOfTitles(t *testing.T) {
 			Maps: map[string]map[string]string{"vx_mask": {"E": "East"}, "other": {"E": "Ost"}},
 		},
 		fixed: []metviewer.Field{
-			{Name: "vx_mask", Values: metviewer.Values{List: []string{"E", "W"}}}, {Name: "init_hour", Values: metviewer.Values{List: []string{"6"}}},
+			{Name: "vx_mask", Values: metviewer.Values{List: []string{"E", "W"}}},
+			{Name: "init_hour", Values: metviewer.Values{List: []string{"6"}}},
 			{Name: "fcst_valid_beg", Values: metviewer.Values{First: "2019-01-01 00:00:00", Last: "2019-01-02 06:00:00"}},
 			{Name: "obs_thresh", Values: metviewer.Values{List: []string{">=25.4"}}},
 		},
@@ -262,8 +263,11 @@ func TestIntersectionsOfTimes(t *testing.T) {
 func TestIntersectionsOfValues(t *testing.T) {
 	f := metviewer.Field{Name: "vx_mask", Line: 7}
 	for _, c := range []struct{ old, now, want []string }{
-		{nil, []string{"A"}, []string{"A"}}, {[]string{"A"}, nil, []string{"A"}}, {nil, nil, nil},
-		{[]string{"A", "B", "C"}, []string{"D", "C", "A"}, []string{"C", "A"}}, {[]string{"A"}, []string{"B"}, nil},
+		{nil, []string{"A"}, []string{"A"}},
+		{[]string{"A"}, nil, []string{"A"}},
+		{nil, nil, nil},
+		{[]string{"A", "B", "C"}, []string{"D", "C", "A"}, []string{"C", "A"}},
+		{[]string{"A"}, []string{"B"}, nil},
 	} {
 		got, err := intersect(c.old, parsePlotTexts, f, c.now)
 		if !slices.Equal(got, c.want) || (err != nil) != (c.want == nil && c.now != nil) {
@@ -305,8 +309,16 @@ func TestListsOfDateTimes(t *testing.T) {
 		values []string
 		want   bool
 	}{
-		{nil, false}, {[]string{a}, true}, {[]string{a, b}, true}, {[]string{b, a}, false}, {[]string{a, a}, false}, {[]string{a, "x"}, false},
-		{[]string{a + ":" + b}, false}, {[]string{"2019-01-01T00:00:00"}, false}, {[]string{"2019/01/01 00:00:00"}, false}, {[]string{"2019-01-01 00.00.00"}, false},
+		{nil, false},
+		{[]string{a}, true},
+		{[]string{a, b}, true},
+		{[]string{b, a}, false},
+		{[]string{a, a}, false},
+		{[]string{a, "x"}, false},
+		{[]string{a + ":" + b}, false},
+		{[]string{"2019-01-01T00:00:00"}, false},
+		{[]string{"2019/01/01 00:00:00"}, false},
+		{[]string{"2019-01-01 00.00.00"}, false},
 	} {
 		if got := areDateTimes(c.values); got != c.want {
 			t.Errorf("%q: %t", c.values, got)
@@ -325,8 +337,14 @@ func TestCodesOfLeads(t *testing.T) {
 		values []string
 		want   string // seconds
 	}{
-		{[]string{"12", "6", "6"}, "[21600 43200]"}, {[]string{"999"}, "[3596400]"}, {[]string{"1000"}, "[600]"}, {[]string{"-999"}, "[-3596400]"},
-		{[]string{"-1000"}, "[-600]"}, {[]string{"6", "60000"}, "[6 21600]"}, {[]string{"x"}, "no"}, {[]string{"99999999999"}, "no"},
+		{[]string{"12", "6", "6"}, "[21600 43200]"},
+		{[]string{"999"}, "[3596400]"},
+		{[]string{"1000"}, "[600]"},
+		{[]string{"-999"}, "[-3596400]"},
+		{[]string{"-1000"}, "[-600]"},
+		{[]string{"6", "60000"}, "[6 21600]"},
+		{[]string{"x"}, "no"},
+		{[]string{"99999999999"}, "no"},
 	} {
 		got, err := parsePlotLeads(metviewer.Field{Name: "fcst_lead", Line: 7}, c.values)
 		if text := fmt.Sprint(got); err == nil && text != c.want || err != nil && (c.want != "no" || !strings.HasPrefix(err.Error(), "line 7: fcst_lead: ")) {
@@ -351,8 +369,15 @@ func TestLimitOfPlots(t *testing.T) {
 		want     int
 		complete bool
 	}{
-		{nil, 1, true}, {[]int{0}, 1, true}, {[]int{3}, 3, true}, {[]int{2, 0, 3}, 6, true}, {[]int{10, 100}, 1000, true}, {[]int{1001}, 1000, false},
-		{[]int{10, 101}, 1000, false}, {[]int{1001, 1}, 1000, false}, {[]int{40, 40, 40}, 1000, false},
+		{nil, 1, true},
+		{[]int{0}, 1, true},
+		{[]int{3}, 3, true},
+		{[]int{2, 0, 3}, 6, true},
+		{[]int{10, 100}, 1000, true},
+		{[]int{1001}, 1000, false},
+		{[]int{10, 101}, 1000, false},
+		{[]int{1001, 1}, 1000, false},
+		{[]int{40, 40, 40}, 1000, false},
 	} {
 		var fix []metviewer.Fix
 		for i, n := range c.sizes {

@@ -132,9 +132,16 @@ func TestUnsupportedByPlotXML(t *testing.T) {
 // TestValuesOfMETviewer: METviewer's tables have leads as [H]HHMMSS, those of VSDB files as hours; hours have two digits.
 func TestValuesOfMETviewer(t *testing.T) {
 	for _, c := range []struct{ field, version, value, want string }{
-		{"fcst_lead", "", "6", "60000"}, {"fcst_lead", "V01", "6", "6"}, {"fcst_lead", "", "1.2625", "11545"}, {"fcst_lead", "", "-1.5", "-13000"},
-		{"valid_hour", "V01", "6", "06"}, {"init_hour", "", "18", "18"}, {"fcst_valid_beg", "", "2019-01-01T06:00:00Z", "2019-01-01 06:00:00"},
-		{"fcst_init_beg", "V01", "2019-01-01T06:00:00Z", "2019-01-01 06:00:00"}, {"model", "", "6", "6"}, {"fcst_lead", "", "soon", "soon"},
+		{"fcst_lead", "", "6", "60000"},
+		{"fcst_lead", "V01", "6", "6"},
+		{"fcst_lead", "", "1.2625", "11545"},
+		{"fcst_lead", "", "-1.5", "-13000"},
+		{"valid_hour", "V01", "6", "06"},
+		{"init_hour", "", "18", "18"},
+		{"fcst_valid_beg", "", "2019-01-01T06:00:00Z", "2019-01-01 06:00:00"},
+		{"fcst_init_beg", "V01", "2019-01-01T06:00:00Z", "2019-01-01 06:00:00"},
+		{"model", "", "6", "6"},
+		{"fcst_lead", "", "soon", "soon"},
 	} {
 		q, given := &Question{}, []string{c.value}
 		if c.version != "" {

@@ -52,7 +52,9 @@ func TestFacts(t *testing.T) {
 			func(r *run.Run) { r.Version, r.Reps, archive(r).Version, archive(r).Place = "v2", 9, "", "embedded" },
 			[]Difference{
 				{"postgres wide: place", "server", "embedded", true},
-				{"barograph", "v1", "v2", false}, {"repetitions", "30", "9", false}, {"postgres wide: version", "PostgreSQL 17.1", "PostgreSQL", false},
+				{"barograph", "v1", "v2", false},
+				{"repetitions", "30", "9", false},
+				{"postgres wide: version", "PostgreSQL 17.1", "PostgreSQL", false},
 			},
 		},
 	} {

@@ -372,8 +372,10 @@ func TestPendingCells(t *testing.T) {
 		"the baseline is running":      {Run{Samples: all[:2], State: run.Running}, Run{Samples: all}, []string{"old is still running"}, 1, 1, 0, 0},
 		"the longer run is unfinished": {Run{Samples: all, State: run.Interrupted}, Run{Samples: all[:2]}, []string{"old was interrupted"}, 0, 2, 0, 1},
 		"both are unfinished": {
-			Run{Samples: all[:2], State: run.Interrupted}, Run{Samples: all[2:], State: run.Running},
-			[]string{"old was interrupted", "new is still running"}, 2, 0, 0, 0,
+			Run{Samples: all[:2], State: run.Interrupted},
+			Run{Samples: all[2:], State: run.Running},
+			[]string{"old was interrupted", "new is still running"},
+			2, 0, 0, 0,
 		},
 		"both are finished": {Run{Samples: all[:2]}, Run{Samples: all[2:]}, nil, 0, 2, 1, 1},
 	} {
@@ -434,7 +436,7 @@ func TestReadRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	running, inProgress := write("running", time.Time{})
-	defer inProgress.Close() //nolint:errcheck // its content is no longer needed
+	defer inProgress.Close()
 	stopped, f := write("stopped", time.Time{})
 	if err := f.Close(); err != nil {
 		t.Fatal(err)

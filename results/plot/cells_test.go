@@ -140,7 +140,7 @@ func TestRadiiOfDots(t *testing.T) {
 		}
 		svg := drawn(t, d)
 		var radii []string
-		for _, part := range strings.Split(svg, "<path") {
+		for part := range strings.SplitSeq(svg, "<path") {
 			if _, arc, ok := strings.Cut(part, "A"); ok && strings.Contains(part, "fill-opacity:0.45098") {
 				radius, _, _ := strings.Cut(arc, ",")
 				radii = append(radii, radius)

@@ -76,8 +76,14 @@ func TestLimitsOfSizes(t *testing.T) {
 		f  Frame
 		ok bool
 	}{
-		{Frame{Width: 299}, false}, {Frame{Width: 300}, true}, {Frame{Width: 10000}, true}, {Frame{Width: 10001}, false},
-		{Frame{Height: -1}, false}, {Frame{Height: 0}, true}, {Frame{Height: 100000}, true}, {Frame{Height: 100001}, false},
+		{Frame{Width: 299}, false},
+		{Frame{Width: 300}, true},
+		{Frame{Width: 10000}, true},
+		{Frame{Width: 10001}, false},
+		{Frame{Height: -1}, false},
+		{Frame{Height: 0}, true},
+		{Frame{Height: 100000}, true},
+		{Frame{Height: 100001}, false},
 	} {
 		s, err := c.f.layout(900, nil)
 		if (err == nil) != c.ok || c.ok && c.f.Width > 0 && s.width != vg.Length(c.f.Width) {

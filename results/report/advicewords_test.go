@@ -55,22 +55,26 @@ func TestHeadlineOfAdvice(t *testing.T) {
 		want    string
 	}{
 		"one is the best": {
-			[]advise.Choice{x, z, excluded}, 1,
+			[]advise.Choice{x, z, excluded},
+			1,
 			"Choose x · wide · sql, because " + figures + " The next, z · wide · sql, is 2.00 times as costly by the weights.",
 		},
 		"the only one": {[]advise.Choice{x, excluded}, 1, "Only x · wide · sql can be recommended: " + figures},
 		"by medians": {
-			[]advise.Choice{unknown, z}, 2,
+			[]advise.Choice{unknown, z},
+			2,
 			"The repetitions are too few to distinguish the choices (use --reps 30). By the medians, x · wide · sql is the best: " + figures +
 				" The next, z · wide · sql, is 2.00 times as costly by the weights.",
 		},
 		"two are tied": {
-			[]advise.Choice{x, y, z}, 2,
+			[]advise.Choice{x, y, z},
+			2,
 			"x · wide · sql and y · wide · sql cannot be distinguished by these measurements. Choose the one you know; x · wide · sql has the better figures: " +
 				figures + " The next, z · wide · sql, is 2.00 times as costly by the weights.",
 		},
 		"all are tied": {
-			[]advise.Choice{x, z}, 2,
+			[]advise.Choice{x, z},
+			2,
 			"x · wide · sql and z · wide · sql cannot be distinguished by these measurements. Choose x · wide · sql, which needs less to run: " +
 				figures + " The next, z · wide · sql, is 2.00 times as costly by the weights.",
 		},
@@ -121,14 +125,16 @@ func TestChangesOfAdvice(t *testing.T) {
 	}{
 		"one size": {advise.Advice{Choices: all, Tied: 1, BestWithMoreData: -1}, 1, []string{prose("no choice of other data"), stays}},
 		"an unknown growth": {
-			advise.Advice{Choices: all, Tied: 1, BestWithMoreData: -1}, 2,
+			advise.Advice{Choices: all, Tied: 1, BestWithMoreData: -1},
+			2,
 			[]string{fmt.Sprintf(prose("growth not determined"), "y · wide"), stays},
 		},
 		"the same with more data":      {advise.Advice{Choices: all, Tied: 2, BestWithMoreData: 1}, 2, []string{"With four times the subsets in the engine the choice is the same.", stays}},
 		"another choice for more data": {advise.Advice{Choices: all, Tied: 1, BestWithMoreData: 1}, 2, []string{"With four times the subsets in the engine it is y · wide · sql.", stays}},
 		"all tied":                     {advise.Advice{Choices: all, Tied: 3, BestWithMoreData: 0}, 2, []string{"With four times the subsets in the engine the choice is the same."}},
 		"other weights": {
-			advise.Advice{Choices: append(slices.Clone(all), excluded), Tied: 1, Changes: []advise.Change{{Weight: "ask", Factor: 0.5, To: 2}, {Weight: "size", Factor: 4, To: 1}}}, 2,
+			advise.Advice{Choices: append(slices.Clone(all), excluded), Tied: 1, Changes: []advise.Change{{Weight: "ask", Factor: 0.5, To: 2}, {Weight: "size", Factor: 4, To: 1}}},
+			2,
 			[]string{
 				"With four times the subsets in the engine the choice is the same.",
 				"If the weight ask is below 2.50 (0.500 times as much), the choice is z · wide · sql.",
@@ -137,7 +143,8 @@ func TestChangesOfAdvice(t *testing.T) {
 			},
 		},
 		"not measured for all": {
-			advise.Advice{Choices: all, Tied: 1, BestWithMoreData: 0, Missing: []advise.Criterion{advise.Growth, advise.NodeFailure}, Weights: advise.Weights{"ask": 5, "recover": 1}}, 2,
+			advise.Advice{Choices: all, Tied: 1, BestWithMoreData: 0, Missing: []advise.Criterion{advise.Growth, advise.NodeFailure}, Weights: advise.Weights{"ask": 5, "recover": 1}},
+			2,
 			[]string{
 				"Growth has no weight, because it was not measured for y · wide.",
 				"Killed node has no weight, because it was not measured for x · wide, y · wide and z · wide.",
@@ -145,7 +152,8 @@ func TestChangesOfAdvice(t *testing.T) {
 			},
 		},
 		"no node failures": {
-			advise.Advice{Choices: all, Tied: 1, BestWithMoreData: 0, Weights: advise.Weights{"recover": 1}}, 2,
+			advise.Advice{Choices: all, Tied: 1, BestWithMoreData: 0, Weights: advise.Weights{"recover": 1}},
+			2,
 			[]string{"With four times the subsets in the engine the choice is the same.", stays, prose("no weight of node failures")},
 		},
 	} {
@@ -282,14 +290,18 @@ func TestCommandsOfAdvice(t *testing.T) {
 		want   []string
 	}{
 		"files and cases": {
-			embedded, run.Run{Data: run.Data{Paths: []string{"my data", "b"}, Subset: "s"}, Cases: []run.Case{{Name: "q1"}, {Name: "q2"}}}, "cases.yaml#",
+			embedded,
+			run.Run{Data: run.Data{Paths: []string{"my data", "b"}, Subset: "s"}, Cases: []run.Case{{Name: "q1"}, {Name: "q2"}}},
+			"cases.yaml#",
 			[]string{
 				"# keep it", "barograph load 'my data' b --engine x:x --design wide --subset s",
 				"barograph ask 'cases.yaml#q1' --engine x:x --design wide --subset s --flavour sql", "barograph verify x:x",
 			},
 		},
 		"a server": {
-			server, run.Run{Data: run.Data{Subset: "s"}}, "",
+			server,
+			run.Run{Data: run.Data{Subset: "s"}},
+			"",
 			[]string{"# keep it", "barograph lab up pg   # a temporary server; for production use your own", "barograph verify pg:x"},
 		},
 	} {

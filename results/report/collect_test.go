@@ -234,8 +234,10 @@ func study() (*results, *Summary) {
 	}
 	rs := &results{
 		run: &run.Run{Archives: []run.Archive{
-			{Engine: "part", Design: "wide"}, {Engine: "stand-in", Design: "wide", Unranked: "it is a stand-in"},
-			{Engine: "x", Design: "wide"}, {Engine: "dry", Design: "wide", Place: overheadPlace},
+			{Engine: "part", Design: "wide"},
+			{Engine: "stand-in", Design: "wide", Unranked: "it is a stand-in"},
+			{Engine: "x", Design: "wide"},
+			{Engine: "dry", Design: "wide", Place: overheadPlace},
 		}},
 		configurations: []Configuration{archiveQuery("part"), archiveQuery("stand-in"), archiveQuery("x"), archiveQuery("dry")},
 	}

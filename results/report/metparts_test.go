@@ -117,7 +117,8 @@ func TestMethodOfAStudy(t *testing.T) {
 	f := &folder{results: &results{run: r}}
 	s := f.method()
 	want := []Fact{
-		{"CPU", "4.00 s user and 1.00 s system in 10.0 s: 25 % of 2 cores"}, {"Memory", "peak resident 300 MB"},
+		{"CPU", "4.00 s user and 1.00 s system in 10.0 s: 25 % of 2 cores"},
+		{"Memory", "peak resident 300 MB"},
 		{"Garbage collector", "1 cycle, 9.00 ms in pauses, the longest 1.00 ms"},
 	}
 	if !slices.Equal(s.Parts[0].Facts, want) || s.Notes[0] != "Cold starts were not measured in this run." || s.Parts[1].Text != "barograph met 'my data'" {

@@ -43,7 +43,7 @@ func TestRanks(t *testing.T) {
 		ratio, lo, hi float64
 		unbeaten      int
 	}{
-		{"y", math.Sqrt2, math.Sqrt2 / math.Sqrt2, math.Sqrt2 * math.Sqrt2, 2},
+		{"y", math.Sqrt2, 1, math.Sqrt2 * math.Sqrt2, 2},
 		{"x", math.Sqrt(8), math.Sqrt(8) / math.Sqrt2, math.Sqrt(8) * math.Sqrt2, 2},
 		{"z", 8, 8 * math.Pow(2, -math.Sqrt(1+1)/2), 8 * math.Pow(2, math.Sqrt(1+4)/2), 0},
 	}

@@ -193,7 +193,8 @@ func TestFilesOfPictures(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "folder")
 	r := &Report{Sections: []Section{
 		{ID: "times", Pictures: []Drawing{picture("1"), picture("2")}, Parts: []Section{{}, {Pictures: []Drawing{picture("3")}}}},
-		{Pictures: []Drawing{picture("4")}}, {ID: "a/b", Pictures: []Drawing{picture("5")}},
+		{Pictures: []Drawing{picture("4")}},
+		{ID: "a/b", Pictures: []Drawing{picture("5")}},
 	}}
 	paths, err := r.Pictures(dir)
 	if err != nil {
@@ -225,14 +226,19 @@ func TestFactsOfARun(t *testing.T) {
 		},
 		Data: run.Data{Records: 1234, Quarantined: 1, Subset: "s", Digest: "d1"},
 		Archives: []run.Archive{
-			{Engine: "x", Place: "embedded"}, {Engine: "pg", Place: "server"}, {Engine: "pg", Place: "server"},
+			{Engine: "x", Place: "embedded"},
+			{Engine: "pg", Place: "server"},
+			{Engine: "pg", Place: "server"},
 			{Engine: "my", Place: "server", Server: &run.Server{Nodes: 2, Profile: "tuned", Settings: map[string]string{"b": "2", "a": "1"}}},
 		},
 	}
 	want := []Fact{
-		{"Data", "the data"}, {"Records", "1,234 distinct; 1 line quarantined. Subset s."}, {"Digest", "d1"},
+		{"Data", "the data"},
+		{"Records", "1,234 distinct; 1 line quarantined. Subset s."},
+		{"Digest", "d1"},
 		{"Machine", "A1 · 8 threads, 4 usable by the client · 16.0 GB memory · debian 12 · 6.1"},
-		{"Disk", "ext4, 100 GB of 500 GB free · load average before the run 0.26"}, {"Barograph", "v1 · go1.26 amd64"},
+		{"Disk", "ext4, 100 GB of 500 GB free · load average before the run 0.26"},
+		{"Barograph", "v1 · go1.26 amd64"},
 		{"Servers", "pg: " + serverInWords(nil) + " · my: 2 nodes, profile tuned (a=1, b=2), on the same machine as the client: they share cores, memory and loopback"},
 	}
 	if got := dataFacts(r, "the data"); !slices.Equal(got, want) {
@@ -243,7 +249,10 @@ func TestFactsOfARun(t *testing.T) {
 	r.Archives = r.Archives[:1]
 	got := runFacts(r)
 	want = []Fact{
-		{"Machine", want[3].Text + " · virtual (kvm)"}, want[4], {"Not known", "the disk; the load"}, want[5],
+		{"Machine", want[3].Text + " · virtual (kvm)"},
+		want[4],
+		{"Not known", "the disk; the load"},
+		want[5],
 		{"Not included", "a: not installed (install a) · b: too old (update)"},
 	}
 	if !slices.Equal(got, want) {

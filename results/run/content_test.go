@@ -170,7 +170,7 @@ func TestStoredAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close() //nolint:errcheck // its content is no longer needed
+	defer f.Close()
 	for rows, kept := range map[int]int{2: 2, 1000: 1000, 1001: 10} {
 		a, p := proven(t, rows)
 		file := filepath.Join(f.Dir, "answers", answer.FormatDigest(p.Digest())+".json")

@@ -54,7 +54,7 @@ func TestWhatIsResumed(t *testing.T) {
 			if !c.isRunning {
 				err = f.Close()
 			} else {
-				defer f.Close() //nolint:errcheck // its content is no longer needed
+				defer f.Close()
 			}
 			if err != nil {
 				t.Fatal(err)

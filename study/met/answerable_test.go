@@ -25,11 +25,11 @@ import (
 // TestMain also is the process of a cold start: it returns its arguments in place of a digest.
 func TestMain(m *testing.M) {
 	if len(os.Args) < 2 || os.Args[1] != met.ColdCommand {
-		os.Exit(m.Run())
+		os.Exit(m.Run()) //nolint:forbidigo // a test binary ends so
 	}
 	if strings.HasSuffix(os.Args[2], "#fails") {
 		fmt.Fprintln(os.Stderr, " the archive is locked ")
-		os.Exit(4)
+		os.Exit(4) //nolint:forbidigo // the status of a locked archive
 	}
 	_ = json.NewEncoder(os.Stdout).Encode(met.ColdResult{Measured: run.Measured{Total: 7}, Rows: len(os.Args), Digest: strings.Join(os.Args[2:], " ")})
 }
