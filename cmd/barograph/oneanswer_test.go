@@ -338,6 +338,7 @@ func times(ratio float64) string { return threeDigits(ratio) + " times" }
 
 // threeDigits prints a number as reports print times.
 func threeDigits(v float64) string {
+	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'e', 2, 64), 64) // 0.9998 is 1.00
 	digits := max(0, 2-int(math.Floor(math.Log10(v))))
 	return strconv.FormatFloat(v, 'f', digits, 64)
 }

@@ -74,6 +74,9 @@ func TestLooseValues(t *testing.T) {
 		{answer.Moment("2024-07-01 00:00:10"), answer.Moment("2024-07-01 00:00:10.0"), answer.Agreed},
 		{"a", "A", ""},
 		{math.Inf(1), 5.0, ""}, // whatever the tolerance
+		{5.0, math.Inf(1), ""},
+		{math.NaN(), 5.0, ""},
+		{5.0, math.NaN(), ""},
 		{math.Inf(1), math.Inf(-1), ""},
 		{math.Inf(1), math.Inf(1), answer.Agreed},
 		{math.Inf(-1), dec("-Infinity"), answer.Agreed},
