@@ -315,8 +315,8 @@ func degrees(text string, low, high float64) (*float64, error) {
 }
 
 // site returns the properties of a station. The identifier of a station that is not in the table may contain its place
-// (SHEF manual 4.1.2): W for south-west, X north-west, Y north-east or Z south-east, then latitude and longitude in tenths
-// of degrees, with three and four digits. site ignores a place that is not on the earth.
+// (SHEF manual 4.1.2): W for south-west, X north-west, Y north-east or Z south-east, then latitude and longitude in
+// tenths of degrees, with three and four digits. site ignores a place that is not on the earth.
 func (s Sites) site(id record.ID) Site {
 	site, known := s[id]
 	text := id.String()
