@@ -26,7 +26,7 @@ type Aggregate struct {
 }
 
 // plan defines how each numeric column of a line type is aggregated. A slot is a column's index in a record: first the
-// fixed columns, then the repeating ones. One more slot counts the records.
+// fixed columns, then the repeating ones. One more slot counts the records with pairs.
 type plan struct {
 	lineType     string
 	slots        map[string]int // by the name of a fixed column

@@ -54,12 +54,12 @@ type Series struct {
 	Cols [][]float64
 }
 
-// sampledRecords are the records of a series, as resampling needs them: the terms that replicates add up.
-type sampledRecords struct {
+// seriesTerms contains, for all records of a series, the terms that a replicate adds up for each record that it draws.
+type seriesTerms struct {
 	stat    *Stat
 	plan    *plan
 	needs   []int     // the slots that stat needs
-	slots   []int     // needs, and the slots of their weights and scores
+	slots   []int     // needs, the slots of their weights and scores, and the slot that counts the records
 	terms   []float64 // by record, and then by slot in slots
 	records int
 	first   int // the first record with pairs
@@ -81,7 +81,7 @@ func (b Bootstrap) Difference(op Operation, one, other Series) (iv Interval, ok 
 // interval computes the interval of f, a function of the series' statistics.
 func (b Bootstrap) interval(f func(v []float64) float64, series ...Series) (iv Interval, ok bool, err error) {
 	iv = Interval{Low: math.NaN(), High: math.NaN()}
-	values, samples, err := b.resample(f, &iv, series)
+	values, terms, err := b.resample(f, &iv, series)
 	if err != nil || values == nil {
 		return iv, false, err
 	}
@@ -91,7 +91,7 @@ func (b Bootstrap) interval(f func(v []float64) float64, series ...Series) (iv I
 	low := (1 - b.confidence()) / 2
 	high := 1 - low
 	if b.Method == BCa {
-		low, high = correctTails(low, high, iv.Value, values, b.jackknife(f, samples))
+		low, high = correctTails(low, high, iv.Value, values, b.jackknife(f, terms))
 	}
 	iv.Low, iv.High = quantile(values, low), quantile(values, high)
 	if b.Method == Pivotal {
@@ -117,8 +117,8 @@ func (b Bootstrap) block(records int) int {
 
 // resample sets Value and Undefined of iv. It returns the defined replicates, sorted; none if the records or more than
 // half of the replicates do not define f.
-func (b Bootstrap) resample(f func(v []float64) float64, iv *Interval, series []Series) ([]float64, []*sampledRecords, error) {
-	samples := make([]*sampledRecords, len(series))
+func (b Bootstrap) resample(f func(v []float64) float64, iv *Interval, series []Series) ([]float64, []*seriesTerms, error) {
+	terms := make([]*seriesTerms, len(series))
 	v := make([]float64, len(series))
 	for i, s := range series {
 		var ok bool
@@ -126,8 +126,8 @@ func (b Bootstrap) resample(f func(v []float64) float64, iv *Interval, series []
 		if v[i], ok, err = Summarize(Overall, s.Stat, s.Type, s.Cols); err != nil || !ok {
 			return nil, nil, err
 		}
-		samples[i] = newSampledRecords(newPlan(s.Type, len(s.Cols), !equalWeights), s.Stat, s.Cols)
-		if samples[i].records != samples[0].records {
+		terms[i] = newSeriesTerms(newPlan(s.Type, len(s.Cols), !equalWeights), s.Stat, s.Cols)
+		if terms[i].records != terms[0].records {
 			problem := "the series have different numbers of records"
 			return nil, nil, &fault.Error{Setting: "difference", Problem: problem, Cure: "equalize events"}
 		}
@@ -136,13 +136,13 @@ func (b Bootstrap) resample(f func(v []float64) float64, iv *Interval, series []
 		b.Replicates = 1000
 	}
 	iv.Value = f(v)
-	values := slices.DeleteFunc(b.replicates(f, samples), math.IsNaN)
+	values := slices.DeleteFunc(b.replicates(f, terms), math.IsNaN)
 	iv.Undefined = b.Replicates - len(values)
 	if math.IsNaN(iv.Value) || 2*len(values) < b.Replicates {
 		return nil, nil, nil
 	}
 	slices.Sort(values)
-	return values, samples, nil
+	return values, terms, nil
 }
 
 // correctTails corrects two tail probabilities by BCa's bias and acceleration. value is the statistic, replicates are
@@ -168,39 +168,39 @@ func correctTails(low, high, value float64, replicates, jackknifed []float64) (f
 // normalQuantile returns the quantile of the standard normal distribution.
 func normalQuantile(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
 
-// newSampledRecords extracts the terms of the records. Records without pairs add nothing.
-func newSampledRecords(p *plan, s *Stat, cols [][]float64) *sampledRecords {
-	sm := &sampledRecords{stat: s, plan: p, needs: p.neededSlots(s)}
-	sm.slots = append(slices.Clone(sm.needs), len(p.rules)-1)
-	for _, k := range sm.needs {
+// newSeriesTerms extracts the terms of the records. Records without pairs add nothing.
+func newSeriesTerms(p *plan, s *Stat, cols [][]float64) *seriesTerms {
+	st := &seriesTerms{stat: s, plan: p, needs: p.neededSlots(s)}
+	st.slots = append(slices.Clone(st.needs), len(p.rules)-1)
+	for _, k := range st.needs {
 		if r := p.rules[k]; r.method != addValues && r.method != constantValue {
 			// r.score is 0 if the method has no score. The sum of slot 0 is then not used, unless stat needs it.
-			sm.slots = append(sm.slots, r.weight, r.score)
+			st.slots = append(st.slots, r.weight, r.score)
 		}
 	}
-	slices.Sort(sm.slots)
-	sm.slots = slices.Compact(sm.slots)
+	slices.Sort(st.slots)
+	st.slots = slices.Compact(st.slots)
 	eachRow(cols, func(_ int, row []float64) {
 		hasPairs := p.totalSlot < 0 || row[p.totalSlot] != 0
-		if !hasPairs && sm.first == sm.records {
-			sm.first++
+		if !hasPairs && st.first == st.records {
+			st.first++
 		}
-		sm.records++
-		for _, k := range sm.slots {
+		st.records++
+		for _, k := range st.slots {
 			x := 0.0
 			if hasPairs {
 				x = p.term(row, k)
 			}
-			sm.terms = append(sm.terms, x)
+			st.terms = append(st.terms, x)
 		}
 	})
-	return sm
+	return st
 }
 
 // replicates returns one value of f per replicate, NaN where it is undefined.
-func (b Bootstrap) replicates(f func(v []float64) float64, samples []*sampledRecords) []float64 {
+func (b Bootstrap) replicates(f func(v []float64) float64, terms []*seriesTerms) []float64 {
 	values := make([]float64, b.Replicates)
-	n := samples[0].records
+	n := terms[0].records
 	block := b.block(n)
 	workers := b.Workers
 	if workers <= 0 {
@@ -209,7 +209,7 @@ func (b Bootstrap) replicates(f func(v []float64) float64, samples []*sampledRec
 	var wg sync.WaitGroup
 	for w := range min(workers, b.Replicates) {
 		wg.Go(func() {
-			draw := newDraw(f, samples)
+			draw := newDraw(f, terms)
 			starts := make([]int, (n+block-1)/block)
 			for r := w; r < b.Replicates; r += workers {
 				random := rand.New(rand.NewPCG(b.Seed, uint64(r)))
@@ -225,8 +225,8 @@ func (b Bootstrap) replicates(f func(v []float64) float64, samples []*sampledRec
 }
 
 // jackknife returns f of all records except one block, for each block in turn.
-func (b Bootstrap) jackknife(f func(v []float64) float64, samples []*sampledRecords) (values []float64) {
-	n, draw := samples[0].records, newDraw(f, samples)
+func (b Bootstrap) jackknife(f func(v []float64) float64, terms []*seriesTerms) (values []float64) {
+	n, draw := terms[0].records, newDraw(f, terms)
 	block := b.block(n)
 	for start := 0; start < n; start += block {
 		omitted := min(block, n-start)
@@ -239,44 +239,44 @@ func (b Bootstrap) jackknife(f func(v []float64) float64, samples []*sampledReco
 
 // newDraw returns a function, for one goroutine, that computes f of a resampled series of count records: for each of
 // starts, block consecutive records from there on (the first record follows the last), cut off after count.
-func newDraw(f func(v []float64) float64, samples []*sampledRecords) func(starts []int, block, count int) float64 {
-	buffers := make([][]float64, len(samples))
-	v := make([]float64, len(samples))
-	for i, sm := range samples {
-		buffers[i] = make([]float64, len(sm.plan.rules)+len(sm.slots)+len(sm.needs))
+func newDraw(f func(v []float64) float64, terms []*seriesTerms) func(starts []int, block, count int) float64 {
+	buffers := make([][]float64, len(terms))
+	v := make([]float64, len(terms))
+	for i, st := range terms {
+		buffers[i] = make([]float64, len(st.plan.rules)+len(st.slots)+len(st.needs))
 	}
 	return func(starts []int, block, count int) float64 {
-		for i, sm := range samples {
-			v[i] = sm.statistic(buffers[i], starts, block, count)
+		for i, st := range terms {
+			v[i] = st.statistic(buffers[i], starts, block, count)
 		}
 		return f(v)
 	}
 }
 
 // statistic computes the statistic of count records in blocks, see newDraw.
-func (sm *sampledRecords) statistic(buffer []float64, starts []int, block, count int) float64 {
-	all, width := len(sm.plan.rules), len(sm.slots)
+func (st *seriesTerms) statistic(buffer []float64, starts []int, block, count int) float64 {
+	all, width := len(st.plan.rules), len(st.slots)
 	sums := buffer[all : all+width]
 	clear(sums)
 	for i, row := range starts {
 		for range min(block, count-i*block) {
-			for k, x := range sm.terms[row*width : (row+1)*width] {
+			for k, x := range st.terms[row*width : (row+1)*width] {
 				sums[k] += x
 			}
-			if row++; row == sm.records {
+			if row++; row == st.records {
 				row = 0
 			}
 		}
 	}
-	for k, slot := range sm.slots {
+	for k, slot := range st.slots {
 		buffer[slot] = sums[k]
-		if sm.plan.rules[slot].method == constantValue {
+		if st.plan.rules[slot].method == constantValue {
 			// Summarize has checked that all records with pairs have the same value. NaN is the last threshold of
 			// VSDB's RELI, which eval replaces.
-			buffer[slot] = sm.terms[sm.first*width+k]
+			buffer[slot] = st.terms[st.first*width+k]
 		}
 	}
-	v, ok := sm.plan.eval(sm.stat, sm.needs, buffer[:all], buffer[all+width:all+width])
+	v, ok := st.plan.eval(st.stat, st.needs, buffer[:all], buffer[all+width:all+width])
 	if !ok {
 		return math.NaN()
 	}

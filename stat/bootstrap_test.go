@@ -93,7 +93,7 @@ func TestIntervalCoversTheTruth(t *testing.T) {
 func TestIntervalHasItsLevel(t *testing.T) {
 	cols := columnsOf(rand.New(rand.NewPCG(21, 22)), 200)
 	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "ME")
-	others := Bootstrap{Seed: 99, Replicates: 4000, Block: 1}.replicates(firstOf, []*sampledRecords{newSampledRecords(newPlan(lt, 0, !equalWeights), s, cols)})
+	others := Bootstrap{Seed: 99, Replicates: 4000, Block: 1}.replicates(firstOf, []*seriesTerms{newSeriesTerms(newPlan(lt, 0, !equalWeights), s, cols)})
 	for _, level := range []float64{0, 0.9, 0.95} {
 		iv, ok, err := Bootstrap{Seed: 1, Replicates: 4000, Confidence: level, Block: 1}.Interval(s, lt, cols)
 		if !ok || err != nil {
@@ -118,7 +118,7 @@ func TestIntervalHasItsLevel(t *testing.T) {
 func TestBlocksGoRoundTheCircle(t *testing.T) {
 	cols := columnsOf(rand.New(rand.NewPCG(31, 32)), 37)
 	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "ME")
-	for _, v := range (Bootstrap{Seed: 1, Replicates: 100, Block: 37}).replicates(firstOf, []*sampledRecords{newSampledRecords(newPlan(lt, 0, !equalWeights), s, cols)}) {
+	for _, v := range (Bootstrap{Seed: 1, Replicates: 100, Block: 37}).replicates(firstOf, []*seriesTerms{newSeriesTerms(newPlan(lt, 0, !equalWeights), s, cols)}) {
 		if want, _, _ := Summarize(Overall, s, lt, cols); !near(v, want, 1e-12) {
 			t.Fatalf("a block of all records gives %v, not %v", v, want)
 		}
@@ -167,7 +167,8 @@ func columnsOfCounts(records ...[4]float64) [][]float64 {
 	return cols
 }
 
-// If fewer than half of the replicates are defined, there is no interval: the others are not a random part of them.
+// If fewer than half of the replicates are defined, there is no interval: the defined ones are not a random selection of
+// all replicates.
 func TestHalfOfTheReplicatesUndefined(t *testing.T) {
 	sedi := statOf(t, "CTC", "SEDI") // needs all four counts
 	for name, c := range map[string]struct {

@@ -195,8 +195,9 @@ func meanAndDeviation(values []float64) (mean, sd float64) {
 // StandardError is the standard error of the mean of statistics that follow each other in time, of their median for
 // MedianOfStats, and of their sum for SumOfStats (METcalcpy compute_std_err_from_mean, …_median and …_sum). An
 // autocorrelation from 0.3 to less than 0.99 means that there are fewer independent values, and inflates the standard
-// error; that of a median only if inflateMedian is set, as METviewer does. It is 0 for two values or fewer and without
-// spread, and NaN if the autocorrelation is beyond ±1, for which METplotpy draws no interval.
+// error. That of a median is only inflated if inflateMedian is set, which is METviewer's variance_inflation_factor. The
+// result is 0 for two values or fewer and without spread. It is NaN if the autocorrelation is used and is beyond ±1;
+// METplotpy then draws no interval.
 func StandardError(m SummaryMethod, values []float64, inflateMedian bool) float64 {
 	values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	rootN := math.Sqrt(float64(len(values)))

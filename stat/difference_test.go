@@ -109,7 +109,8 @@ func TestKindsOfLimits(t *testing.T) {
 	}
 }
 
-// Statistics of repeating columns have intervals like others, on any number of cores.
+// The interval of a statistic of repeating columns, or of means with other weights or exponents, contains its value and
+// is the same on any number of cores.
 func TestIntervalsOfRepeatingColumns(t *testing.T) {
 	for _, a := range readAnswers(t) {
 		if a.Case != "random" {

@@ -1,13 +1,13 @@
 // Package stat computes verification statistics (ME, RMSE, ACC, CSI and so on) from partial sums and contingency
 // counts.
 //
-// Its input is the numeric columns of records of one line type, and its output is numbers. It does not depend on files
-// or databases.
+// Its input is the numeric columns of records of one line type, and for some statistics of objects their names. Its
+// output is numbers. It does not depend on files or databases.
 //
 // Aggregate first combines records: it adds counts, and averages means with the number of pairs as weight. A statistic
 // is then computed from the aggregated columns, as METviewer does. Table lists every statistic with the source of its
-// formula; code that prints or draws statistics iterates over that table. Summarize also computes means and medians of
-// the records' own statistics.
+// formula; code that prints or draws statistics iterates over that table. Summarize can also compute the statistic of
+// each record first, and then the mean, median or sum of the results.
 //
 // Around the table are confidence intervals (Bootstrap), curves derived from two others (Operation, Equivalent), box
 // plots (BoxOf), tests of revisions (RevisionsOf), and statistics that a record already contains (Finished), among them

@@ -91,7 +91,7 @@ func TestRecordsWithoutPairs(t *testing.T) {
 		if err != nil || !ok || !near(iv.Value, want.Value, 1e-12) {
 			t.Errorf("empty record %d: %+v, %v, %v; want %v", at, iv, ok, err, want.Value)
 		}
-		draw := newDraw(firstOf, []*sampledRecords{newSampledRecords(newPlan(lt, len(cols), !equalWeights), s, cols)})
+		draw := newDraw(firstOf, []*seriesTerms{newSeriesTerms(newPlan(lt, len(cols), !equalWeights), s, cols)})
 		if v := draw([]int{0}, 4, 4); !near(v, want.Value, 1e-12) {
 			t.Errorf("empty record %d: a replicate of all records is %v, want %v", at, v, want.Value)
 		}

@@ -14,9 +14,8 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// realDay unpacks the real VSDB files of 2019-01-01 and returns the path of
-// one of them. It looks for the archive in $BAROGRAPH_DATA, then in shared/data in the folder that
-// contains the repository.
+// realDay unpacks one of the real VSDB files of 2019-01-01 and returns its path. It looks for the archive in
+// $BAROGRAPH_DATA, then in shared/data in the folder that contains the repository.
 func realDay(t *testing.T, name string) string {
 	t.Helper()
 	root := os.Getenv("BAROGRAPH_DATA")

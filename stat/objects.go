@@ -140,19 +140,19 @@ func objectColumn(s *Stat, lineType, name, letters string) bool {
 	if letters[0] == 'D' {
 		return objectDifference(s, name, letters[1:])
 	}
-	objects, isMaxInt := strings.CutPrefix(name, "MAXINT")
-	if isMaxInt && lineType == "MODE_OBJ_PAIR" && slices.Contains([]string{"", "F", "O"}, objects) {
+	kinds, isMaxInt := strings.CutPrefix(name, "MAXINT")
+	if isMaxInt && lineType == "MODE_OBJ_PAIR" && slices.Contains([]string{"", "F", "O"}, kinds) {
 		s.Needs, s.Summary = append(flags, "interest"), "greatest interest of each object that is paired"
 		s.ValuesFunc = func(ids []string, cols [][]float64) []float64 {
-			return greatestInterest(ids, cols, letters, cmp.Or(objects, "FO"))
+			return greatestInterest(ids, cols, letters, cmp.Or(kinds, "FO"))
 		}
 		return true
 	}
-	countAll := func(cols [][]float64) (float64, bool) { n := sumOfSizes(cols[:len(flags)], letters); return n, n > 0 }
+	count := func(cols [][]float64) (float64, bool) { n := sumOfSizes(cols[:len(flags)], letters); return n, n > 0 }
 	isMODE := lineType == "MODE_OBJ_SINGLE"
 	switch {
 	case (isMODE || strings.HasPrefix(lineType, "MTD")) && len(flags) == 3 && (name == "CNT" || name == "CNTSUM"):
-		s.Needs, s.Summary, s.RecordsFunc, s.PerCase = flags, "number of objects", countAll, name == "CNT"
+		s.Needs, s.Summary, s.RecordsFunc, s.PerCase = flags, "number of objects", count, name == "CNT"
 		return true
 	case isMODE && name == "ACOV":
 		s.Needs, s.Summary, s.PerCase = append(flags, "area", "n_valid"), "part of the grid that simple objects cover", true

@@ -169,8 +169,8 @@ func errorStandardDeviation(v []float64) (float64, bool) {
 func meanSquaredErrorSkill(v []float64) (float64, bool) {
 	variance, ok := sampleVariance(v[0], v[1], v[2])
 	m, isDefined := mse(v[3], v[4], v[2])
-	ratio, isFinite := div(m, variance)
-	return 1 - ratio, ok && isDefined && isFinite
+	ratio, hasRatio := div(m, variance)
+	return 1 - ratio, ok && isDefined && hasRatio
 }
 
 // pearson takes f, o, fo, ff, oo and returns the correlation of f and o. For anomalies it is the centered anomaly

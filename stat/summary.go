@@ -8,7 +8,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// SummaryMethod computes one statistic from many records. The quoted names are METexpress's.
+// SummaryMethod computes one statistic from many records. The quoted names are METexpress's: its "Overall statistic" is
+// Unweighted, not Overall.
 type SummaryMethod uint8
 
 // The methods. With Unweighted, a mean that is NA in one record is missing, also if the record has no pairs for it, as

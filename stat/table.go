@@ -27,7 +27,7 @@ type Stat struct {
 	Name     string   // METviewer's name, in Table without the line type, see BareName: RMSE, ANOM_CORR
 	LineType string   // SL1L2, CTC, PCT …
 	Needs    []string // the columns that Func takes, by METviewer's name and in this order; Repeats is last
-	Unit     string   // one of the Unit constants
+	Unit     string   // one of the Unit constants; "" for the value of a column that Finished found
 	Summary  string   // a short description
 	Source   string   // where the formula is published
 
@@ -50,7 +50,7 @@ type Stat struct {
 // statistics of objects are.
 func (s *Stat) NeedsRecords() bool { return s.RecordsFunc != nil || s.ValuesFunc != nil }
 
-// Table lists all statistics, ordered by line type. The caller must not change the slice or what it
+// Table lists all statistics, grouped by line type. The caller must not change the slice or what it
 // points to.
 func Table() []Stat { return table }
 
@@ -145,7 +145,7 @@ func RoundHalfUp(x float64, decimals int) float64 {
 // columns splits a list of columns, for Stat.Needs.
 func columns(list string) []string { return strings.Fields(list) }
 
-// newStat returns a row of the table whose source ends in the statistic's name.
+// newStat returns a row of the table. It appends the name of the statistic, in lower case, to source.
 func newStat(lineType, source, name, needs, unit, summary string, f func(v []float64) (float64, bool)) Stat {
 	source += strings.ToLower(name)
 	return Stat{Name: name, LineType: lineType, Needs: columns(needs), Unit: unit, Summary: summary, Source: source, Func: f}

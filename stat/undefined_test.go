@@ -219,7 +219,8 @@ func TestAggregateOfPairs(t *testing.T) {
 }
 
 // TestIntervalOfAnUndefinedStatistic: there is no interval if the records do not define the statistic, even if most of
-// their replicates do. The observations of the four records cancel out, those of 10 of 16 pairs of draws do not.
+// their replicates do. The observations of the four records cancel out. In 10 of the 16 sequences of signs that four
+// draws can have, they do not.
 func TestIntervalOfAnUndefinedStatistic(t *testing.T) {
 	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "MBIAS")
 	cols := [][]float64{{1, 1, 1, 1}, {1, 2, 3, 4}, {1, 1, -1, -1}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}}

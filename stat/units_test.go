@@ -11,9 +11,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// resampled calls f with records of several line types, which exercise each method of aggregation. One record of each
-// has no pairs.
-func resampled(t *testing.T, names map[string][]string, f func(lt string, s *Stat, cols [][]float64)) {
+// eachRandomCase calls f with random records of several line types, which exercise each method of aggregation. One record
+// of each call has no pairs.
+func eachRandomCase(t *testing.T, names map[string][]string, f func(lt string, s *Stat, cols [][]float64)) {
 	t.Helper()
 	for _, a := range readAnswers(t) {
 		if a.Case != "random" {
@@ -57,17 +57,17 @@ func TestReplicatesAreStatisticsOfTheDrawnRecords(t *testing.T) {
 		"SL1L2": {"RMSE"}, "CTC": {"CSI"}, "NBRCNT": {"FSS"}, "ECNT": {"SPREAD", "ME_GE_OBS"}, "RPS": {"RPSS"}, "VL1L2": {"UFBAR"}, "PCT": {"BRIER"}, "SSVAR": {"RMSE"},
 	}
 	seen := map[string]bool{}
-	resampled(t, names, func(name string, s *Stat, cols [][]float64) {
+	eachRandomCase(t, names, func(name string, s *Stat, cols [][]float64) {
 		lt := lineType(t, name)
 		all, ok, err := Summarize(Overall, s, lt, cols)
 		if !ok || err != nil {
 			return // a line type whose random records do not define it with one without pairs
 		}
 		seen[name] = true
-		drawn := newSampledRecords(newPlan(lt, len(cols), !equalWeights), s, cols)
+		terms := newSeriesTerms(newPlan(lt, len(cols), !equalWeights), s, cols)
 		n := len(cols[0])
-		if drawn.records != n {
-			t.Fatalf("%s: %d records, want %d", name, drawn.records, n)
+		if terms.records != n {
+			t.Fatalf("%s: %d records, want %d", name, terms.records, n)
 		}
 		for _, block := range []int{0, 1, 3, n} {
 			b := Bootstrap{Seed: 7, Replicates: 20, Block: block}
@@ -75,7 +75,7 @@ func TestReplicatesAreStatisticsOfTheDrawnRecords(t *testing.T) {
 			if block == 0 {
 				size = max(1, int(math.Sqrt(float64(n))))
 			}
-			for r, got := range b.replicates(firstOf, []*sampledRecords{drawn}) {
+			for r, got := range b.replicates(firstOf, []*seriesTerms{terms}) {
 				random := rand.New(rand.NewPCG(7, uint64(r))) //nolint:gosec // not negative
 				var picked []int
 				for len(picked) < n {
@@ -101,7 +101,7 @@ func TestReplicatesAreStatisticsOfTheDrawnRecords(t *testing.T) {
 					want = append(want, v)
 				}
 			}
-			if got := b.jackknife(firstOf, []*sampledRecords{drawn}); !slices.EqualFunc(got, want, func(x, y float64) bool { return near(x, y, 1e-9) }) {
+			if got := b.jackknife(firstOf, []*seriesTerms{terms}); !slices.EqualFunc(got, want, func(x, y float64) bool { return near(x, y, 1e-9) }) {
 				t.Errorf("%s %s, block %d: without each block %v, want %v", name, s.Name, block, got, want)
 			}
 		}
@@ -172,7 +172,7 @@ func TestBootstrapDefaults(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, given)
 	}
 	// The spread is the replicates' standard deviation, the limits are their quantiles.
-	values := Bootstrap{Replicates: 1000, Seed: 3}.replicates(firstOf, []*sampledRecords{newSampledRecords(newPlan(lt, len(cols), !equalWeights), s, cols)})
+	values := Bootstrap{Replicates: 1000, Seed: 3}.replicates(firstOf, []*seriesTerms{newSeriesTerms(newPlan(lt, len(cols), !equalWeights), s, cols)})
 	slices.Sort(values)
 	if _, sd := meanAndDeviation(values); given.Spread != sd || !near(given.Low, quantile(values, 0.025), 1e-12) || !near(given.High, quantile(values, 0.975), 1e-12) || given.Undefined != 0 {
 		t.Errorf("%+v; spread %g, limits %g and %g", given, sd, quantile(values, 0.025), quantile(values, 0.975))
@@ -193,7 +193,7 @@ func TestSignificance(t *testing.T) {
 		a, b := Series{s, lt, one}, Series{s, lt, other}
 		va, _, _ := Summarize(Overall, s, lt, one)
 		vb, _, _ := Summarize(Overall, s, lt, other)
-		values := boot.replicates(func(v []float64) float64 { return v[0] - v[1] }, []*sampledRecords{newSampledRecords(newPlan(lt, 7, !equalWeights), s, one), newSampledRecords(newPlan(lt, 7, !equalWeights), s, other)})
+		values := boot.replicates(func(v []float64) float64 { return v[0] - v[1] }, []*seriesTerms{newSeriesTerms(newPlan(lt, 7, !equalWeights), s, one), newSeriesTerms(newPlan(lt, 7, !equalWeights), s, other)})
 		mean, _ := weightedMean(values, nil)
 		within := 0.0
 		for _, d := range values {

@@ -73,6 +73,8 @@ func vectorStat(name, needs, unit, summary string, f func(v []float64) (float64,
 	return newStat("VL1L2", fromVL1L2, name, needs, unit, summary, f)
 }
 
+// windStat returns a statistic of VL1L2 lines whose formula METcalcpy lists among those of VCNT. For the others, see
+// vectorStat.
 func windStat(name, needs, unit, summary string, f func(v []float64) (float64, bool)) Stat {
 	return newStat("VL1L2", fromVCNT, name, needs, unit, summary, f)
 }

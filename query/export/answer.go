@@ -1,5 +1,6 @@
 // Package export writes answers, and values of SHEF messages, for other
-// programs and for people: a table, CSV, JSON, Parquet.
+// programs and for people: a table, CSV, JSON, Parquet. It also reads values
+// from CSV and Parquet (ReadGauges), and tables of stations (ReadSites).
 package export
 
 import (

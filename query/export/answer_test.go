@@ -63,8 +63,8 @@ func TestAnswerFormats(t *testing.T) {
 	}
 }
 
-// TestWidthsOfTable: each character of a text counts for the width of its column, also in what looks like HTML. A text of
-// one character has the width of its head.
+// TestWidthsOfTable: each character of a text counts for the width of its column, also in what looks like HTML. A
+// shorter text is padded to this width.
 func TestWidthsOfTable(t *testing.T) {
 	a := &answer.Answer{Rows: 2, Columns: []question.Column{{Name: "a"}, {Name: "fcst_lead", Kind: question.Duration}}, Vectors: []answer.Vector{
 		{Text: []string{"<b>&lt;", "x"}}, {Seconds: []int64{3600, 5400}},

@@ -19,14 +19,14 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Gauges is a writer of decoded values. Write takes all values of one result.
+// Gauges writes decoded values. Write writes all values of r, the content of one product or of a part of a large one.
 type Gauges interface {
 	Write(r *shef.Result) error
 	Flush() error // makes the written values readable; Parquet is only readable after Close
 	Close() error
 }
 
-// GaugeFormats are the formats of NewGauges; shefit is text form 1 of the National Weather
+// GaugeFormats returns the formats of NewGauges; shefit is text form 1 of the National Weather
 // Service's decoder.
 func GaugeFormats() []string { return []string{"table", "csv", "json", "parquet", "shefit"} }
 
@@ -315,8 +315,8 @@ func degrees(text string, low, high float64) (*float64, error) {
 }
 
 // site returns the properties of a station. The identifier of a station that is not in the table may contain its place
-// (SHEF manual 4.1.2): W for south-west, X north-west, Y north-east or Z south-east, then latitude and longitude in tenths
-// of degrees, with three and four digits. site ignores a place that is not on the earth.
+// (SHEF manual 4.1.2): W for south-west, X north-west, Y north-east or Z south-east, then latitude and longitude in
+// tenths of degrees, with three and four digits. site ignores a place that is not on the earth.
 func (s Sites) site(id record.ID) Site {
 	site, known := s[id]
 	text := id.String()
@@ -340,8 +340,8 @@ func (s Sites) site(id record.ID) Site {
 // Product counts the content of a product, over all its parts.
 type Product struct {
 	File     string `json:"file"`
-	Product  int    `json:"product"`
-	Line     int    `json:"line"`
+	Product  int    `json:"product"` // number of the product in the file, from 1
+	Line     int    `json:"line"`    // first line of the product in the file, from 1
 	AWIPS    string `json:"awips,omitempty"`
 	Heading  string `json:"heading,omitempty"`
 	Lines    int64  `json:"lines"`
@@ -359,7 +359,7 @@ func NewProduct(p *shef.Product) Product {
 	return Product{File: p.File, Product: p.Number, Line: p.Line, AWIPS: p.AWIPS, Heading: p.Heading}
 }
 
-// Add adds the counts of one part.
+// Add adds the counts of r, which is a part of the product.
 func (p *Product) Add(r *shef.Result) {
 	a := &r.Account
 	p.Lines += a.Lines

@@ -25,16 +25,16 @@ import (
 // row is not a value. t are the tables of codes, nil = the manual's.
 func ReadGauges(name string, in io.Reader, t *shef.Tables, each func(g *record.Gauge, err error) error) error {
 	text := bufio.NewReader(in)
-	row := gaugeImport{file: name, tables: t, each: each}
+	importer := gaugeImport{file: name, tables: t, each: each}
 	if magic, _ := text.Peek(4); string(magic) != "PAR1" {
-		return row.readCSV(text)
+		return importer.readCSV(text)
 	}
 	f, err := seekableFile(name, text)
 	if err != nil {
 		return err
 	}
 	defer f.Close() //nolint:errcheck // nothing was written that is needed
-	return row.readParquet(f)
+	return importer.readParquet(f)
 }
 
 // seekableFile returns a file from which Parquet can be read: the named file itself or, for a pipe or
@@ -167,7 +167,8 @@ func (r *gaugeReader) checkRow(row parquet.Row) error {
 	return nil
 }
 
-// requiredColumns are the columns that a table of values must have.
+// requiredColumns are the columns that a table of values must have. A row of Parquet also needs a quality; in CSV, the
+// quality is Z if it is not given.
 var requiredColumns = []string{"station", "time", "code", "value"} //nolint:gochecknoglobals // a constant table
 
 func (r *gaugeImport) readCSV(text io.Reader) error {
@@ -195,14 +196,14 @@ func (r *gaugeImport) readCSV(text io.Reader) error {
 			return &fault.Error{File: r.file, Line: r.line + 1, Problem: "cannot be read", Err: err, Cure: "check the file"}
 		}
 		r.line = line
-		g := Gauge{Quality: "Z"}
+		row := Gauge{Quality: "Z"}
 		for i := 0; i < len(cells) && err == nil; i++ {
 			if cells[i] != "" {
-				err = g.set(head[i], cells[i])
+				err = row.set(head[i], cells[i])
 			}
 		}
 		if err == nil {
-			err = r.convert(&g)
+			err = r.convert(&row)
 		} else {
 			err = r.each(nil, &fault.Error{File: r.file, Line: r.line, Problem: "is not a value", Err: err, Cure: "repair the line"})
 		}
