@@ -147,8 +147,8 @@ func (e *env) runOnAgents(ctx context.Context, f *ycsbFlags, a *ycsb.Agents, tas
 	if s.Cell.Engine == "" { // no operation was started
 		return errors.Join(failed, folder.Discard())
 	}
-	show := &sweep{env: e, csv: f.csv, folder: folder}
-	failed = errors.Join(failed, folder.Add(s), show.print(folder.Samples()))
+	printer := &sweep{env: e, csv: f.csv, folder: folder} // a sweep prints samples of agents, too
+	failed = errors.Join(failed, folder.Add(s), printer.print(folder.Samples()))
 	if f.out == "" {
 		return errors.Join(failed, folder.Close())
 	}

@@ -33,7 +33,7 @@ const defaultSubset = "archive"
 func (p *archiveRef) flags(c *cobra.Command, e *env, former string) {
 	f := c.Flags()
 	f.StringVar(&p.url, engineFlag, "", "archive: a URL such as duckdb:archive.db, or lab:ENGINE for a server that \"lab up\" started")
-	e.completeEngines(c, former)
+	e.prepareEngineFlag(c, former)
 	f.StringVar(&p.design, "design", "", "physical design: "+strings.Join(designNames(), ", ")+" (default: the only one that has the subset, else the only one that has records; for a new archive the engine's first)")
 	f.StringVar(&p.subset, "subset", defaultSubset, "name of the data set in the archive")
 	complete(c, "design", designNames)
@@ -160,10 +160,10 @@ const engineFlag = "engine"
 // envEngine is the variable that names the archive or engine of a command that names none.
 const envEngine = "BAROGRAPH_ENGINE"
 
-// completeEngines completes the flag --engine of a command and adds its former names. Before the
-// command runs it applies BAROGRAPH_ENGINE, and replaces the bare name of an engine by the URL of
-// the server that a lab runs.
-func (e *env) completeEngines(c *cobra.Command, former ...string) {
+// prepareEngineFlag adds the completion and the former names of the flag --engine to a command that has it. Before
+// the command runs, it sets the flag from BAROGRAPH_ENGINE, and replaces the bare name of an engine by the URL of the
+// server that a lab runs.
+func (e *env) prepareEngineFlag(c *cobra.Command, former ...string) {
 	for _, name := range former {
 		formerly(c, name, engineFlag)
 	}

@@ -280,10 +280,10 @@ func (a *askJob) absentTimes(q *question.Question, rows *answer.Answer) (absent 
 // omit adds what the output lacks, each once.
 func (a *askJob) omit(all []string) { a.omitted = question.Unique(append(a.omitted, all...)) }
 
-// printNotes lists on stderr the parts of a plot that are not supported.
-func (e *env) printNotes(file string, notes []string) {
+// printNotes prints notes on a file or a study to stderr, such as the parts of a plot that Barograph does not support.
+func (e *env) printNotes(about string, notes []string) {
 	for _, n := range notes {
-		fmt.Fprintf(e.stderr, "%s: %s\n", file, n)
+		fmt.Fprintf(e.stderr, "%s: %s\n", about, n)
 	}
 }
 
@@ -422,8 +422,8 @@ func (e *env) askOne(ctx context.Context, a *askJob, q *question.Question, sourc
 		}
 		q = catalog.ExpandPatterns(q)
 	}
-	// wide also queries the columns from which ask computes the statistics.
-	wide, names := q, []string(nil)
+	// widened also queries the columns from which ask computes the statistics.
+	widened, names := q, []string(nil)
 	var err error
 	if a.computes() {
 		if names, err = a.statistics(q); err != nil {
@@ -432,12 +432,12 @@ func (e *env) askOne(ctx context.Context, a *askJob, q *question.Question, sourc
 		for _, missing := range curve.OmittedDerived(q, names) {
 			fmt.Fprintf(e.stderr, "%s: %s is not drawn, because --stat names %s\n", q.Name, missing, strings.Join(names, ", "))
 		}
-		if wide, err = curve.Widen(q, names); err != nil {
+		if widened, err = curve.Widen(q, names); err != nil {
 			return usage(err)
 		}
 	}
 	if a.explain {
-		return e.explainQuestion(ctx, a, wide, source, several)
+		return e.explainQuestion(ctx, a, widened, source, several)
 	}
 	var b answer.Builder
 	start := time.Now()
@@ -455,7 +455,7 @@ func (e *env) askOne(ctx context.Context, a *askJob, q *question.Question, sourc
 	var usedFlavour flavour.Name
 	for n, subset := range subsets {
 		var more answer.Builder
-		query, err := a.phrase(ctx, source, wide.InSubset(subset))
+		query, err := a.phrase(ctx, source, widened.InSubset(subset))
 		if err != nil {
 			return err
 		}

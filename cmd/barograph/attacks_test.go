@@ -30,8 +30,9 @@ func attackedEngines() []string {
 	return []string{"duckdb", "sqlite", "pebble", "clickhouse", "postgres", "mariadb", "valkey"}
 }
 
-// attackDesigns runs an attack on every design of the engines; by day on the first design of each, and not on
-// ClickHouse, whose library starts for each command. Each row of enginetest.EnvAttacks has the outcomes.
+// attackDesigns runs an attack on every design of the engines. If enginetest.EnvSoak is not set, it uses only the first
+// design of each, and skips ClickHouse, whose library starts for each command. Each attack adds its outcome to the file
+// that enginetest.EnvAttacks names.
 func attackDesigns(t *testing.T, name string, engines []string, run func(t *testing.T, v *attackedArchive)) {
 	t.Helper()
 	plainRunOnly(t)

@@ -337,8 +337,8 @@ func pruneLead(t *testing.T, db *sql.DB, table string) error {
 	return err
 }
 
-// interrupt starts to load the files with three records per commit. It cancels the load after that
-// many progress reports after the first commit.
+// interrupt starts to load the files with three records per commit. After the first commit it counts the reports of
+// progress, and cancels the load at the report with the number after.
 func (u *undamaged) interrupt(t *testing.T, after int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -69,7 +69,7 @@ and Trino (on this machine, by a catalog that exists for the run) read them. Lak
 	f.StringVar(&out, "out", "", "run folder (default: runs/{time}-lake)")
 	deprecate(c, "cases", "lake asks the seven most informative questions")
 	deprecate(c, "work", "set TMPDIR instead")
-	e.completeEngines(c)
+	e.prepareEngineFlag(c)
 	seldom(c, "latency", "rate", "seed")
 	positive(c, "mb", "cases", "reps")
 	complete(c, "partition-by", func() []string { return names })

@@ -60,7 +60,7 @@ func (e *env) lockForLoad(file string) (unlock func(), err error) {
 	}
 	text, err := json.Marshal(e.loadingProcess())
 	temporary := fmt.Sprintf("%s.%d", file, time.Now().UnixNano())
-	defer os.Remove(temporary)                              //nolint:errcheck // it has another name then, or another process loads
+	defer os.Remove(temporary)                              //nolint:errcheck // the file was renamed or never written
 	err = cmp.Or(err, os.WriteFile(temporary, text, 0o644)) //nolint:gosec // no secret
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return func() {}, err

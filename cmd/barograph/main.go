@@ -59,8 +59,8 @@ func (e *env) log() *slog.Logger {
 	return slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: e}))
 }
 
-// Level is the level of the log. The logger calls it at each line, because it is made before the
-// flags are parsed.
+// Level is the level of the log. The logger calls Level for each line, because the command makes the logger before it
+// parses the flags.
 func (e *env) Level() slog.Level {
 	switch {
 	case e.verbose:

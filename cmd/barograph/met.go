@@ -45,7 +45,7 @@ type study struct {
 	seed                         uint64
 	lastLine                     *choice
 	advice                       report.Advising
-	print                        func(*report.Report, io.Writer) error // prints the report on a terminal
+	print                        func(*report.Report, io.Writer) error // prints the report without --json
 	source                       string                                // files or archive from which the records come
 	labs                         []string                              // folders of labs
 	paths                        []string                              // arguments that name the files
@@ -119,8 +119,8 @@ data in each engine. To study a longer series, use "barograph growth".`, met.Der
 	return c
 }
 
-// archiveFlags adds the flags that met and growth share, after --engine. caseSource is what the default questions are
-// derived from.
+// archiveFlags adds the flags that met and growth share. The caller must define --engine first. caseSource is what the
+// default questions are derived from.
 func (s *study) archiveFlags(c *cobra.Command, e *env, caseSource string) {
 	f := c.Flags()
 	f.StringSliceVar(&s.Designs, "design", nil, "designs to study (default: all that each engine offers)")
@@ -130,7 +130,7 @@ func (s *study) archiveFlags(c *cobra.Command, e *env, caseSource string) {
 	f.StringArrayVar(&s.labs, "lab-dir", []string{engine.LabDir()}, "folder of \"lab up\"; the run records the settings of its servers; repeat it for several")
 	s.Server = func(d *engine.Driver, u *url.URL) *run.Server { return lab.Serving(s.labs, d, u).Server() }
 	s.lastLine = lastLine(c)
-	e.completeEngines(c)
+	e.prepareEngineFlag(c)
 	seldom(c, "lab-dir", "last-line", "threads")
 	complete(c, "design", designNames)
 	complete(c, "flavour", flavourNames)
@@ -165,7 +165,8 @@ func (e *env) met(ctx context.Context, s *study, files []string) error {
 	})
 }
 
-// options opens the targets of a study, finds its questions, and makes the folder of its archives.
+// options returns the options of a study. It also checks that the engines are reachable, and makes the folder of the
+// archives.
 func (e *env) options(ctx context.Context, s *study, files []string) (o met.Options, err error) {
 	s.Folder = filepath.Join(s.out, "archives")
 	targets, err := e.targets(ctx, s)
@@ -369,7 +370,9 @@ func (e *env) findCases(names []string, withRefused bool, derived func() ([]*que
 	return out, nil
 }
 
-// redacted returns a command line without its secrets. An argument is a text, name=value or --flag=name=value.
+// redacted returns a command line without its secrets. It expects an argument to be a text, name=value or
+// --flag=name=value. If an argument begins with a URL that has a parameter (URL?name=value), redacted does not hide the
+// password.
 func redacted(args []string) []string {
 	return lists.Map(args, func(arg string) string {
 		if name, value, ok := strings.Cut(arg, "="); ok {

@@ -144,8 +144,8 @@ func (p *progress) draw(step string, bytes bool) {
 	p.bar = p.bars.AddBar(0, mpb.BarRemoveOnComplete(), mpb.PrependDecorators(left), mpb.AppendDecorators(right...))
 }
 
-// finish prints the line of a step. If the step had no bar, its time runs from the end of the
-// previous step.
+// finish prints the line of a step, with its time since the first update of this step. For a step without an update the
+// time runs from the end of the previous step.
 func (p *progress) finish(step, note string) {
 	p.stop()
 	if step != p.step {

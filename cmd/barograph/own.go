@@ -127,7 +127,7 @@ After ^C the timings and loaded tables are kept. To resume, repeat the command w
 	f.Uint64Var(&p.Seed, "seed", 1, "seed of the order of repetitions")
 	f.StringVar(&p.Labs, "lab-dir", engine.LabDir(), "folder of \"lab up\"; the run records the settings of its servers")
 	f.StringVar(&out, "out", "", "run folder (default: runs/{time}-own)")
-	e.completeEngines(c)
+	e.prepareEngineFlag(c)
 	seldom(c, "cold", "lab-dir", "memory", "rate", "rounds", "rows", "save-results", "seed", "threads", "time-limit", "timeout",
 		"tolerance", "types", "while-loading")
 	required(c, "tables")

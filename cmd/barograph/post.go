@@ -83,7 +83,7 @@ test empties them first. To store products for good, run "barograph shef post --
 	feed.add(c)
 	f.Lookup("messages").Usage = "number of products (default: 10; 55,338 if --mean is given)"
 	f.Lookup("mean").Usage = "values per product (default: 5000; 240.3 if --messages is given)"
-	e.completeEngines(c, "db")
+	e.prepareEngineFlag(c, "db")
 	required(c, engineFlag)
 	positive(c, "clients", "batch", "report2006", "reposts")
 	formerly(c, "posters", "clients")

@@ -21,7 +21,7 @@ import (
 )
 
 // publicReport is a public report of another tool, and the attack on an archive that it suggests.
-// docs/results/reports.md describes what happened there, and lists the reports that other tests cover.
+// docs/results/reports.md describes the fault of that tool, and lists the reports that other tests cover.
 type publicReport struct {
 	source  string // repository and number
 	name    string
@@ -38,7 +38,7 @@ const (
 )
 
 // TestPublicReports makes attacks that are taken from public reports of lost, damaged, duplicated or
-// disclosed data. After each attack the archive is intact, or a command names it and what to do.
+// disclosed data. After each attack the archive is intact, or a command reports the damage with a cure.
 func TestPublicReports(t *testing.T) {
 	plainRunOnly(t)
 	data, long := fewRecords(t), anomalyFile(t)

@@ -53,7 +53,7 @@ func (e *env) salvage(ctx context.Context, url, only, to string) (err error) {
 	if err != nil {
 		return err
 	}
-	return e.salvageResult(all)
+	return e.printSalvaged(all)
 }
 
 // offersDesignsOf returns an error if the engine of a new archive lacks a design of the archive that salvage copies.
@@ -150,7 +150,8 @@ func newSalvageReport(url, to string, n design.Name, subset string, s *load.Salv
 	return out
 }
 
-func (e *env) salvageResult(all []salvageReport) error {
+// printSalvaged prints the results of verify --salvage. It returns an error if an archive lacks records.
+func (e *env) printSalvaged(all []salvageReport) error {
 	err := e.print(all, func(w io.Writer) error {
 		for _, r := range all {
 			fmt.Fprintf(w, "%s, design %s, subset %s: %d of %d records copied to %s\n",

@@ -67,7 +67,7 @@ limit. "barograph lab disks" makes disks of given speeds: --disks uses all of th
 	}
 	scanFlags(c, p)
 	c.Flags().BoolVar(&explain, "explain", false, "print the configurations and the values from which auto derived them, and run nothing")
-	e.completeEngines(c, "db")
+	e.prepareEngineFlag(c, "db")
 	complete(c, "lab", e.engines.Servers)
 	c.AddCommand(newScanForecast(e), newScanVerification(e), newScanOwn(e), newScanLake(e))
 	return c
@@ -200,7 +200,7 @@ that is not less than the cores. auto is the rule of "barograph scan".`,
 	return c
 }
 
-// writeHeldOut writes the errors of the projections, each from the other placements, as CSV.
+// writeHeldOut writes the errors of the projections of each configuration from the others, as CSV.
 func (e *env) writeHeldOut(path string, forecasts *scan.Forecasts) error {
 	f, err := e.create("--held-out", path)
 	if err != nil {
@@ -242,7 +242,7 @@ and opens the database again; of a server it renews only the connection.`,
 	c.Flags().Uint64Var(&v.Seed, "seed", 1, "seed of the order of repetitions")
 	c.Flags().StringVar(&t.Out, "out", "", "run folder (default: runs/{time}-scan)")
 	c.Flags().StringVar(&t.Labs, "lab-dir", engine.LabDir(), "folder of \"lab up\"; the run records the settings of its servers")
-	e.completeEngines(c, "db")
+	e.prepareEngineFlag(c, "db")
 	required(c, engineFlag)
 	complete(c, "design", designNames)
 	return c

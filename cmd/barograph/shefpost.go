@@ -65,7 +65,7 @@ func (p *riverFlags) databaseFlags(c *cobra.Command, what string) {
 	f.StringVar(&p.schema, "schema", "ihfs", "ihfs: the tables of the Weather Service, which must exist; or barograph: tables of Barograph's own")
 	f.StringVar(&p.design, "design", string(posts.Single), "with --schema barograph: array96 or array24: a row for each station, "+
 		"parameter and day, with 96 or 24 values; single: a row for each value")
-	p.env.completeEngines(c, "db")
+	p.env.prepareEngineFlag(c, "db")
 	complete(c, "schema", riverSchemas)
 	complete(c, "design", func() []string { return toStrings(posts.Designs()) })
 }

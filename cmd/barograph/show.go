@@ -196,19 +196,19 @@ func (e *env) showFiles(ctx context.Context, args []string, keepLast bool, pictu
 	if err != nil {
 		return err
 	}
-	var prints load.Fingerprint
+	var fingerprint load.Fingerprint
 	var l design.LeadTimes
-	c, marks, failed, err := load.Survey(ctx, files, load.ReadOptions{KeepLast: keepLast}, &prints, l.Add)
+	c, marks, failed, err := load.Survey(ctx, files, load.ReadOptions{KeepLast: keepLast}, &fingerprint, l.Add)
 	if err != nil {
 		return err
 	}
-	sum, _, err := prints.Sum()
+	sum, _, err := fingerprint.Sum()
 	if err != nil {
 		return err
 	}
 	s := newContents(c, marks)
 	s.LeadHoles = append([]design.LeadHole{}, l.Holes()...)
-	s.Duplicates, s.Refused = s.Records-sum.Records-prints.Conflicts(), prints.Conflicts()
+	s.Duplicates, s.Refused = s.Records-sum.Records-fingerprint.Conflicts(), fingerprint.Conflicts()
 	s.Records, s.Digest = sum.Records, sum.String()
 	s.Failed = lists.Map(failed, func(err error) string { return fault.Redact(err.Error()) })
 	if err := e.printContents([]subsetContents{s}, picture); err != nil {

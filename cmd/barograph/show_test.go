@@ -92,30 +92,30 @@ func spoil(t *testing.T, path string) {
 	}
 }
 
-// counting is an archive that fails the test if anything but catalog, marks and size is read.
-type counting struct {
+// catalogOnly is an archive that fails the test if anything but catalog, marks and size is read.
+type catalogOnly struct {
 	archive.Archive
 	t *testing.T
 }
 
-func (c counting) Dump(context.Context, string) iter.Seq2[*record.Batch, error] {
+func (c catalogOnly) Dump(context.Context, string) iter.Seq2[*record.Batch, error] {
 	c.t.Error("the records are read")
 	return func(func(*record.Batch, error) bool) {}
 }
 
-func (c counting) Contents(context.Context, string) (archive.Contents, error) {
+func (c catalogOnly) Contents(context.Context, string) (archive.Contents, error) {
 	c.t.Error("the records are counted")
 	return archive.Contents{}, nil
 }
 
-type countingArchives struct {
+type catalogOnlyArchives struct {
 	archive.Database
 	t *testing.T
 }
 
-func (c countingArchives) Open(ctx context.Context, n design.Name) (archive.Archive, error) {
+func (c catalogOnlyArchives) Open(ctx context.Context, n design.Name) (archive.Archive, error) {
 	a, err := c.Database.Open(ctx, n)
-	return counting{a, c.t}, err
+	return catalogOnly{a, c.t}, err
 }
 
 // TestShowReadsTheCatalog: show reports the contents of an archive, and draws its picture with the
@@ -133,7 +133,7 @@ func TestShowReadsTheCatalog(t *testing.T) {
 			drivers[i].Open = func(ctx context.Context, u *neturl.URL, o engine.Options) (*engine.Engine, error) {
 				e, err := open(ctx, u, o)
 				if err == nil {
-					e.Abilities = slices.Insert(e.Abilities, 0, any(countingArchives{archive.DatabaseOf(e), t}))
+					e.Abilities = slices.Insert(e.Abilities, 0, any(catalogOnlyArchives{archive.DatabaseOf(e), t}))
 				}
 				return e, err
 			}

@@ -10,8 +10,8 @@ import (
 	"github.com/barograph/barograph/engine/enginetest"
 )
 
-// TestStory runs docs/story.sh on small synthetic data in the folders of the real data. By day it
-// only runs the MET part.
+// TestStory runs docs/story.sh on small synthetic data in the folders of the real data. If enginetest.EnvSoak is not
+// set, it runs only the MET part.
 func TestStory(t *testing.T) {
 	plainRunOnly(t)
 	for _, tool := range []string{"xz", "tar"} {

@@ -24,7 +24,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// ycsbFlags are the flags that load, run and sweep share. Flags override properties.
+// ycsbFlags has the flags of load, run and sweep. Each command defines only its own. Flags override properties.
 type ycsbFlags struct {
 	files, assignments    []string
 	url, layout, out      string
@@ -80,7 +80,7 @@ func (f *ycsbFlags) singleFlags(e *env, c *cobra.Command) {
 	c.Flags().Int64Var(&f.threads, "threads", 1, "number of threads")
 	c.Flags().Var(&f.shard, "shard", "do the i-th of n shares of the work (i/n), in load and run; barograph merge joins the n run folders")
 	c.Flags().BoolVar(&f.csv, "csv", false, "print CSV: one row per run with every measured number (ns)")
-	e.completeEngines(c, "db")
+	e.prepareEngineFlag(c, "db")
 	required(c, engineFlag)
 	seldom(c, "csv", "shard")
 }
@@ -117,14 +117,14 @@ measure the client itself; run loads its table first.`,
 		RunE: func(c *cobra.Command, _ []string) error { return f.exit(e, e.ycsb(c, f, false)) },
 	}
 	f.singleFlags(e, c)
-	f.folderFlags(c)
+	f.runAndSweepFlags(c)
 	f.agentFlags(c)
 	c.Flags().StringVar(&f.raw, "raw", "", "Parquet file to write, with one row per operation: when it was due, its start, end and outcome")
 	return c
 }
 
-// folderFlags adds the flags of run and sweep.
-func (f *ycsbFlags) folderFlags(c *cobra.Command) {
+// runAndSweepFlags adds the flags of run and sweep.
+func (f *ycsbFlags) runAndSweepFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.faults, "fault", "", "faults of the server, timed from the end of the warm-up: "+
 		"kill:node2@20s,restart@40s. Also stop, resume (SIGSTOP); partition, heal, bandwidth:10mbit, full-bandwidth, delay:5ms, "+
 		"no-delay (lab up --isolate); slow:5ms, fast (delayed replies); disk-full, disk-free, power-off, power-on "+

@@ -74,7 +74,7 @@ func readDDL(file string) (*kv.DDL, error) {
 	return &kv.DDL{File: file, Text: string(text)}, err
 }
 
-// form is the form of the table of load and run.
+// form returns how load and run create their table: in a layout, or by a script.
 func (f *ycsbFlags) form(e *env) (ycsb.Form, error) {
 	form := ycsb.Form{Layout: kv.Layout(f.layout)}
 	all, err := e.scripts(f.scripts, []string{f.url})

@@ -77,7 +77,7 @@ parameters intervals.`,
 		},
 	}
 	f.flags(c)
-	f.folderFlags(c)
+	f.runAndSweepFlags(c)
 	f.agentFlags(c)
 	c.Flags().StringArrayVar(&s.urls, engineFlag, nil, "URL of an engine; several may be given")
 	c.Flags().Var((*list)(&s.workloads), "workloads", "files of properties, or workloada … workloadf, each run separately, instead of -P")
@@ -93,7 +93,7 @@ parameters intervals.`,
 	c.Flags().BoolVar(&s.replace, "replace", false, "first remove all records of each table, then load it")
 	c.Flags().BoolVar(&s.clientOverhead, "client-overhead", true, "include the dry engine: the client overhead")
 	c.Flags().BoolVar(&s.csv, "csv", false, "print CSV")
-	e.completeEngines(c, "db")
+	e.prepareEngineFlag(c, "db")
 	positive(c, "reps", "max-threads")
 	formerly(c, "floor", "client-overhead")
 	formerly(c, "most-threads", "max-threads")
