@@ -280,8 +280,8 @@ func TestTextsAreForgotten(t *testing.T) {
 	}
 }
 
-// TestErrorsOverTheWire: an error keeps its text and is the same of the errors for which callers look. A fault inside of
-// another text is only text.
+// TestErrorsOverTheWire: an error keeps its text, and errors.Is finds the same sentinels in it. A fault that another
+// error wraps arrives only as a part of the text.
 func TestErrorsOverTheWire(t *testing.T) {
 	for i, known := range sentinels() {
 		got := newWireError(fmt.Errorf("it failed: %w", known)).error()

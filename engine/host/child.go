@@ -58,7 +58,9 @@ func IsChild(scheme string) bool {
 // Child serves one archive to its parent process until standard input ends. It does not
 // return.
 func Child(open func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error)) {
-	signal.Ignore(os.Interrupt, syscall.SIGXFSZ) // the parent handles ^C: it ends this process or cancels the call
+	// The parent handles ^C: it ends this process or cancels the call. If SIGXFSZ is ignored, a write beyond the limit of
+	// file sizes is an error and does not end the process.
+	signal.Ignore(os.Interrupt, syscall.SIGXFSZ)
 	c := &child{archives: map[design.Name]archive.Archive{}}
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)

@@ -1,7 +1,7 @@
 // Package host runs a part of an engine in a separate process, which executes this program
 // again. A crash or a hang of that process does not end this one.
 //
-// Process is the process. Reader reads archives in such a process: the process serves the
+// Process starts and ends such a process. Reader reads archives in one: the process serves the
 // read operations of archive.Archive over a socket to several callers at once (see Child).
 package host
 
@@ -31,8 +31,8 @@ type Process struct {
 	killed atomic.Bool // this side has killed it
 }
 
-// Start starts this program with one more environment variable and a listening socket as
-// descriptor 3. args returns its arguments, which may name files in dir. Close removes dir.
+// Start starts this program with one more environment variable and a listening socket as descriptor 3. args returns the
+// arguments of the process, which may name files in dir. dir is a new folder, and Close removes it.
 func Start(ctx context.Context, variable string, args func(dir string) ([]string, error)) (*Process, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -95,10 +95,10 @@ func (p *Process) Stderr() string { return strings.TrimSpace(p.stderr.text()) }
 
 // Crash waits a moment for the end of the process, and returns why it crashed; "" = it did not.
 func (p *Process) Crash() string {
-	const ends = "exit status 0, signal: killed, signal: terminated" // ends that are no crash
+	const noCrash = "exit status 0, signal: killed, signal: terminated" // states of a process that did not crash
 	select {
 	case <-p.exited:
-		if state := p.cmd.ProcessState.String(); !p.killed.Load() && !strings.Contains(ends, state) {
+		if state := p.cmd.ProcessState.String(); !p.killed.Load() && !strings.Contains(noCrash, state) {
 			return reason(p.Stderr(), state)
 		}
 	case <-time.After(patience):

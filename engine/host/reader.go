@@ -196,9 +196,9 @@ func (r *Reader) restart(p *Process) {
 	}
 }
 
-// call sends a request, passes each chunk to each as it arrives, and returns the last reply. If it
-// returns an error, the reply is empty.
-func (r *Reader) call(ctx context.Context, q *request, each func(chunk []byte) error) (reply, error) {
+// call sends a request, calls onChunk for each chunk as it arrives, and returns the last reply. If it returns an error,
+// the reply is empty.
+func (r *Reader) call(ctx context.Context, q *request, onChunk func(chunk []byte) error) (reply, error) {
 	if err := ctx.Err(); err != nil {
 		return reply{}, err
 	}
@@ -207,7 +207,7 @@ func (r *Reader) call(ctx context.Context, q *request, each func(chunk []byte) e
 		return reply{}, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = c.conn.SetReadDeadline(time.Unix(1, 0)) })
-	last, err := r.exchange(ctx, c, q, each)
+	last, err := r.exchange(ctx, c, q, onChunk)
 	stopped := stop()
 	if err == nil && stopped {
 		r.put(c)
@@ -233,7 +233,7 @@ func (r *Reader) call(ctx context.Context, q *request, each func(chunk []byte) e
 // errLeft means that the caller wants no more chunks.
 var errLeft = errors.New("the caller has left")
 
-func (r *Reader) exchange(ctx context.Context, c *connection, q *request, each func(chunk []byte) error) (reply, error) {
+func (r *Reader) exchange(ctx context.Context, c *connection, q *request, onChunk func(chunk []byte) error) (reply, error) {
 	err := c.to.Encode(q)
 	if err == nil {
 		err = c.out.Flush()
@@ -249,16 +249,16 @@ func (r *Reader) exchange(ctx context.Context, c *connection, q *request, each f
 		case err != nil:
 		case next.Last:
 			return next, nil
-		case each == nil:
+		case onChunk == nil:
 			err = errChunk
 		default:
-			err = each(next.Chunk)
+			err = onChunk(next.Chunk)
 		}
 	}
 	return reply{}, err
 }
 
-// patience is how long the process may continue a call for which no caller waits.
+// patience is how long the process may continue a call for which no caller waits, and how long it may take to exit.
 const patience = 2 * time.Second
 
 // abandon makes the process cancel a call. If the call does not end, the process hangs and

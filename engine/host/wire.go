@@ -47,7 +47,7 @@ type request struct {
 	Rows    archive.RowRange
 }
 
-// reply is a part of the result of a call. The last one has Last set, or an error.
+// reply is a part of the result of a call. The last one has Last set, and Err if the call failed.
 type reply struct {
 	Last     bool
 	Err      *wireError
@@ -124,7 +124,7 @@ func (w *wireQuery) query(q *question.Question) (*archive.Query, error) {
 			if columns[k].Role != question.Repeating {
 				continue
 			}
-			c, err := question.ColumnByName(t, columns[k].Name) // it knows the number of repeated columns
+			c, err := question.ColumnByName(t, columns[k].Name) // it sets stride, which gob does not send
 			if err != nil {
 				return nil, err
 			}
@@ -348,7 +348,7 @@ func (d *decoder) strings(out []string, want int) []string {
 	return out
 }
 
-// fixed appends a list to out, as strings does.
+// fixed appends a list that numbers has written to out; want is how many items it must have, −1 = any.
 func fixed[T number](d *decoder, out []T, want int) []T {
 	n := d.uint()
 	size := n * binary.Size(T(0))

@@ -13,7 +13,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// pageHeader is the header of a page of n bytes, see TestOpen, with an unknown field of so many further bytes.
+// pageHeader is the header of a page of n bytes in the form that TestOpen describes. If further is above 0, the header
+// also has an unknown text field of that many bytes.
 func pageHeader(n, further int) string {
 	size := byte(2 * n)
 	header := "\x15\x00\x15" + string(size) + "\x15" + string(size)

@@ -53,8 +53,9 @@ func Damaged(err *error) {
 	}
 }
 
-// checkPageHeaders reads the headers of a column's pages in a row group as the library will, but not beyond the end
-// of the column. A count that exceeds the column therefore is an error.
+// checkPageHeaders reads the headers of a column's pages in a row group, from the dictionary on if there is one, up to
+// the end of the column. A count that exceeds the column therefore is an error. The library's row reader skips the
+// dictionary and begins at DataPageOffset, which this function does not check if the column has a dictionary.
 func checkPageHeaders(f io.ReaderAt, size int64, c *format.ColumnMetaData) error {
 	position := c.DataPageOffset
 	if c.DictionaryPageOffset != 0 {

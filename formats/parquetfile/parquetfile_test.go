@@ -131,10 +131,15 @@ func TestUnusedParts(t *testing.T) {
 }
 
 // TestOpen: Open accepts an intact file. A size or count in a damaged file that exceeds the file is an error of Open,
-// except the size of a page's data, which the library checks when it reads the page. A page's header is in Thrift's compact
-// form: the high half of a byte is the distance from the previous field, the low half its type (5 integer, 8 text, 9 list).
-// Then comes the value: an integer in zigzag form (\x03 is -2), the length of a text, or of a list a byte \xf with the type
-// of its items (7 double) and their count. A byte 0 ends the header.
+// except the size of a page's data, which the library checks when it reads the page.
+//
+// A page's header is in Thrift's compact form. A field begins with a byte: its high half is the distance from the
+// previous field, and its low half is the type (5 integer, 8 text, 9 list). The value follows:
+//   - of an integer its zigzag form (\x03 is -2),
+//   - of a text its length and its bytes,
+//   - of a list a byte \xf7 (f: a count follows; 7: the items are doubles), the count, and the items.
+//
+// A byte 0 ends the header.
 func TestOpen(t *testing.T) {
 	text := written(t, []row{{"STNA1", 3.5}, {"STNA1", 3.6}})
 	intact, err := parquet.OpenFile(bytes.NewReader(text), int64(len(text)))

@@ -32,8 +32,8 @@ func commitOf(settings []debug.BuildSetting) (revision, committed string) {
 	return revision, value["vcs.time"]
 }
 
-// Version returns the version of the program: its release, else the version of its module, else the commit it was built
-// from.
+// Version returns the version of the program: its release, else the version of its module, else the commit from which
+// it was built. If the build recorded none of them, the version is "(devel)" or "unknown".
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if release != "" || !ok {

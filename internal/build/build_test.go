@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestCommitOfAChangedTree: a program of changed files is not reported as one of the commit.
+// TestCommitOfAChangedTree: the commit of a program that was built from changed files ends in "+dirty".
 func TestCommitOfAChangedTree(t *testing.T) {
 	settings := []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.time", Value: "2026"}, {Key: "vcs.modified", Value: "false"}}
 	if revision, date := commitOf(settings); revision != "abc" || date != "2026" {

@@ -17,7 +17,7 @@ func (p *builder) timeFilter(valid, validEpoch, init, initEpoch string, literal 
 		out = append(out, p.hours(valid, validEpoch, c.ValidHour))
 	}
 	if len(c.InitHour) > 0 {
-		out = append(out, p.hours("ld.fcst_init_beg", initEpoch, c.InitHour))
+		out = append(out, p.hours("ld.fcst_init_beg", initEpoch, c.InitHour)) // hours uses the column only in metviewer-sql
 	}
 	switch first, last, ok := c.Init.Bounds(); {
 	case !ok:

@@ -8,7 +8,7 @@ import (
 	"github.com/barograph/barograph/query/question"
 )
 
-// plain is a dialect with only the required functions.
+// plain is a dialect with the required functions and those of metviewer-sql, Binary and BinaryLiteral.
 func plain() *Dialect {
 	return &Dialect{
 		Name:     "plain",

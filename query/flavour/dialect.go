@@ -22,9 +22,9 @@ type Dialect struct {
 	// if the engine sorts them first by default.
 	NullsFirst string
 
-	Literal func(text string) string      // a text literal
-	List    [2]string                     // brackets of a list of values
-	Select  func(columns []string) string // SELECT and the columns that it returns
+	Literal func(text string) string      // a text literal; nil = Quote
+	List    [2]string                     // brackets of a list of values; empty = parentheses
+	Select  func(columns []string) string // SELECT and the columns that it returns; nil = SELECT a, b
 
 	// SortKey returns the expression for ORDER BY of a text in the designs normalized and document. It has precedence over
 	// Bytewise. nil = Bytewise in normalized, the text itself in document.
@@ -77,7 +77,7 @@ type Dialect struct {
 	// DocNumber is DocEntry for numbers of the line type; nil = DocEntry.
 	DocNumber func(column string) string
 
-	// DocTable replaces DocFrom if the requested members of an entry must be declared.
+	// DocTable replaces DocFrom if the requested members of an entry must be declared. used may contain a column twice.
 	DocTable func(subset, table, where string, used []question.Column) string
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/barograph/barograph/query/question"
 )
 
-// MeansFlavour is the flavour of a question with Mean under a design; "" if there is none. Such a
-// question reads every record, hence there is only one flavour.
+// MeansFlavour is the flavour of a question with Mean under a design; "" if there is none. Such a question usually reads
+// all records, not a selection that some flavours find faster. Therefore a design has only one flavour for it.
 func MeansFlavour(n design.Name) Name {
 	switch n {
 	case design.Normalized, design.Wide:
@@ -60,12 +60,13 @@ func (p *builder) means(n design.Name) (Query, error) {
 			return key(c)
 		}
 	}
-	out.Text = p.groupColumns(grouping, key) + "\nFROM (" + text + ") AS r\nGROUP BY " + Join(grouping, ", ", group)
+	out.Text = p.selectGroups(grouping, key) + "\nFROM (" + text + ") AS r\nGROUP BY " + Join(grouping, ", ", group)
 	return out, nil
 }
 
-// groupColumns is what a question with Mean selects for each group.
-func (p *builder) groupColumns(grouping []question.Column, key func(question.Column) string) string {
+// selectGroups writes what a question with Mean selects for each group: the group, its records, the records with a
+// defined value, and their mean.
+func (p *builder) selectGroups(grouping []question.Column, key func(question.Column) string) string {
 	double := p.d.Real
 	if double == nil {
 		double = func(e string) string { return "CAST(" + e + " AS DOUBLE)" }

@@ -15,7 +15,7 @@ import (
 type Query struct {
 	Text string
 	Args []any    // bound to the placeholders of Text
-	Keys []string // the derived ids, for keys and keys-native
+	Keys []string // the derived ids, for keys; an engine with keys-native derives them without Build
 
 	LeadCoding LeadCoding // coding of fcst_lead in the result
 }
@@ -23,11 +23,11 @@ type Query struct {
 // LeadCoding is the coding of the column fcst_lead in a result.
 type LeadCoding uint8
 
-// The codings. Hours and HMS are METviewer's, for records of VSDB and of MET.
+// The codings. METviewer stores the leads of records of VSDB as Hours, and of records of MET as HMS.
 const (
 	Seconds LeadCoding = iota
-	Hours              // 24
-	HMS                // [H]HHMMSS: 240000
+	Hours              // 24 is a lead of a day
+	HMS                // [H]HHMMSS: 240000 is a lead of a day
 )
 
 // Seconds decodes a lead.
@@ -204,7 +204,7 @@ func (p *builder) normalized() (Query, error) {
 	where = append(where, p.timeFilter("ld.fcst_valid_beg", p.d.Epoch("ld.fcst_valid_beg"),
 		binary("ld.fcst_init_beg"), p.d.Epoch("ld.fcst_init_beg"), timeLiteral)...)
 	join := p.d.Join
-	if join == "" || p.isSubquery { // an index does not speed up reading all rows
+	if join == "" || p.isSubquery { // the hint in Join to use an index would slow down means, which usually read all rows
 		join = "ld.stat_header_id = h.stat_header_id"
 	}
 	where = append(where, join)
@@ -388,18 +388,18 @@ func (p *builder) docColumn(c question.Column) string {
 	return p.d.DocEntry(c.StoredName())
 }
 
-// sortExpression returns the expressions for ORDER BY. columns are the expressions by which the columns are selected. If
-// the dialect has no SortKey, text converts the expression of a text; nil = not at all.
-func (p *builder) sortExpression(columns func(question.Column) string, text func(string) string) func(question.Column) string {
+// sortExpression returns the expressions for ORDER BY. columns are the expressions by which the columns are selected.
+// sortKey converts the expression of a text, if the dialect has no SortKey; nil = it does not change.
+func (p *builder) sortExpression(columns func(question.Column) string, sortKey func(string) string) func(question.Column) string {
 	if p.d.SortKey != nil {
-		text = p.d.SortKey
+		sortKey = p.d.SortKey
 	}
-	if text == nil {
+	if sortKey == nil {
 		return columns
 	}
 	return func(c question.Column) string {
 		if c.Kind == question.Text {
-			return text(columns(c))
+			return sortKey(columns(c))
 		}
 		return columns(c)
 	}

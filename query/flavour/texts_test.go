@@ -8,7 +8,7 @@ import (
 	"github.com/barograph/barograph/query/question"
 )
 
-// TestLiterals: what a text contains ends neither a literal nor an identifier, and is no pattern of DuckDB.
+// TestLiterals: no character in a text ends its literal or its identifier, and none is a wildcard for DuckDB.
 func TestLiterals(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{Quote("it's"), "'it''s'"},
