@@ -70,6 +70,9 @@ func TestBytesOfAPayload(t *testing.T) {
 		if err := DecodePayload(c.want, into, into.AddHeader(c.b.Headers[0]), day); err != nil || digest(into) != digest(c.b) {
 			t.Errorf("%s: %v", name, err)
 		}
+		if slices.ContainsFunc(into.Line, func(n uint32) bool { return n != 0 }) { // a payload does not have them
+			t.Errorf("%s: numbers of lines %d", name, into.Line)
+		}
 		for what, bad := range map[string][]byte{
 			"another version": append([]byte{2}, c.want[1:]...), "a further byte": append(slices.Clone(c.want), 0),
 			"too many records": slices.Concat([]byte{1, 0xff, 0x7f}, c.want[2:]), "nothing": nil,
