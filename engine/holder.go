@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -28,9 +27,9 @@ func Holder(path string) (pid int, command string) {
 		if holder != ownPID && (to == path || strings.HasPrefix(to, path+"/")) {
 			pid, _ = strconv.Atoi(holder)                          // the pattern matches only digits
 			line, _ := os.ReadFile("/proc/" + holder + "/cmdline") // the process may exit meanwhile
-			words := bytes.Split(bytes.TrimRight(line, "\x00"), []byte{0})
-			words[0] = []byte(filepath.Base(string(words[0])))
-			return pid, fault.Redact(string(bytes.Join(words, []byte(" "))))
+			words := strings.Split(strings.TrimRight(string(line), "\x00"), "\x00")
+			words[0] = filepath.Base(words[0])
+			return pid, strings.Join(fault.RedactArgs(words), " ")
 		}
 	}
 	return 0, ""

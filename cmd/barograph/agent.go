@@ -99,12 +99,18 @@ func (f *ycsbFlags) openAgents(c *ycsb.Config) (*ycsb.Agents, error) {
 	if len(f.agents) == 0 {
 		return nil, nil //nolint:nilnil // the command uses no agents
 	}
-	for flag, given := range map[string]bool{
-		"--fault": f.faults != "", "--shard": c.Shard.Of > 0, "--history": f.faults == "" && f.historyClients > 0,
-		"--raw": f.raw != "", "--metrics": f.metrics != "",
+	for _, x := range []struct {
+		flag  string
+		given bool
+	}{
+		{"--fault", f.faults != ""},
+		{"--shard", c.Shard.Of > 0},
+		{"--history", f.faults == "" && f.historyClients > 0},
+		{"--raw", f.raw != ""},
+		{"--metrics", f.metrics != ""},
 	} {
-		if given {
-			return nil, fault.Misuse(flag, "works with one client only", "omit --agents or "+flag)
+		if x.given {
+			return nil, fault.Misuse(x.flag, "works with one client only", "omit --agents or "+x.flag)
 		}
 	}
 	a := &ycsb.Agents{Addresses: f.agents, Token: os.Getenv(envToken)}

@@ -140,6 +140,7 @@ func (p *archiveRef) chooseDesign(ctx context.Context, d *engine.Driver, db *eng
 		}
 		_ = a.Close() // read only
 	}
+	otherDesign := needsRecords && len(withSubset) > 0 && !slices.Contains(withSubset, design.Name(p.design))
 	if len(withSubset) > 0 { // the subset decides between several designs
 		withRecords = withSubset
 	}
@@ -148,7 +149,7 @@ func (p *archiveRef) chooseDesign(ctx context.Context, d *engine.Driver, db *eng
 		return fault.Misuse(fault.Redact(p.url), "has records in several designs", "name one: --design "+join(withRecords))
 	case p.design == "":
 		p.design = string(append(withRecords, archive.Designs(d)[0])[0])
-	case needsRecords && len(withRecords) > 0 && !slices.Contains(withRecords, design.Name(p.design)):
+	case otherDesign:
 		return fault.Misuse("--design "+p.design, "has no record of subset "+p.subset, "name a design that has: "+join(withRecords))
 	}
 	return nil

@@ -61,7 +61,7 @@ Each day needs the disk space of a day of the real files.`,
 			case s.predict == 0 && len(s.days) < 2:
 				return fault.Misuse("--days", "names one size, and growth needs several", "name them: --days 1,4,16")
 			}
-			files, err := e.filesOf(args)
+			files, err := e.onlyFiles(args, "name VSDB or MET files, or folders of them")
 			if err != nil {
 				return err
 			}

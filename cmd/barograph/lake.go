@@ -34,7 +34,7 @@ and Trino (on this machine, by a catalog that exists for the run) read them. Lak
   barograph scan lake vsdb_data --engine duckdb --engine clickhouse --engine lab:trino`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) (err error) {
-			if p.Files, err = e.filesOf(args); err != nil {
+			if p.Files, err = e.onlyFiles(args, "name VSDB or MET files, or folders of them"); err != nil {
 				return err
 			}
 			p.Partitions = nil

@@ -20,14 +20,14 @@ import (
 // loadingProcess describes this command as the one that loads an archive.
 func (e *env) loadingProcess() *design.Loading {
 	host, _ := os.Hostname() // "" = unknown
-	command := "barograph " + strings.Join(redacted(e.args), " ")
+	command := "barograph " + strings.Join(fault.RedactArgs(e.args), " ")
 	return &design.Loading{PID: os.Getpid(), Host: host, Since: time.Now().UTC().Truncate(time.Second), Command: command}
 }
 
 // loadInProgress describes the process that loads the archive.
 func loadInProgress(l *design.Loading) string {
 	since := l.Since.UTC().Format(time.DateTime)
-	return fmt.Sprintf("is being loaded by process %d of host %s since %s UTC: %s", l.PID, l.Host, since, l.Command)
+	return fmt.Sprintf("is being loaded by process %d of host %s since %s UTC: %s", l.PID, l.Host, since, fault.Redact(l.Command))
 }
 
 // loadState describes the load in a catalog: it is in progress, or it was interrupted. The commits of an interrupted
@@ -37,7 +37,7 @@ func loadState(l *design.Loading) string {
 		return loadInProgress(l)
 	}
 	return fmt.Sprintf("is incomplete, because its load was interrupted (process %d of host %s, started %s UTC); "+
-		"to load the rest, run the same command again: %s", l.PID, l.Host, l.Since.UTC().Format(time.DateTime), l.Command)
+		"to load the rest, run the same command again: %s", l.PID, l.Host, l.Since.UTC().Format(time.DateTime), fault.Redact(l.Command))
 }
 
 // requestClose makes barograph serve close an archive: serve watches the loading file, and requestClose writes there

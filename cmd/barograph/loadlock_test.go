@@ -129,3 +129,21 @@ func TestLoadingFileIsComplete(t *testing.T) {
 		t.Errorf("files %v, %v", left, err)
 	}
 }
+
+// TestLoadingCommandHasNoPassword: neither a new catalog nor one of an earlier version, which stored the password of a URL
+// with parameters, shows it.
+func TestLoadingCommandHasNoPassword(t *testing.T) {
+	url := "postgres://me:" + marker + "@host/db?sslmode=require"
+	l := (&env{args: []string{"load", "x", "--engine", url}}).loadingProcess()
+	if strings.Contains(l.Command, marker) || !strings.Contains(l.Command, "@host/db?sslmode=require") {
+		t.Errorf("the catalog has %s", l.Command)
+	}
+	l.Command = "barograph load x --engine " + url
+	ended := *l
+	ended.Since = l.Since.Add(-24 * time.Hour)
+	for _, text := range []string{loadInProgress(l), loadState(l), loadState(&ended)} {
+		if strings.Contains(text, marker) {
+			t.Errorf("it is printed: %s", text)
+		}
+	}
+}

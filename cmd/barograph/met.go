@@ -369,15 +369,3 @@ func (e *env) findCases(names []string, withRefused bool, derived func() ([]*que
 	}
 	return out, nil
 }
-
-// redacted returns a command line without its secrets. It expects an argument to be a text, name=value or
-// --flag=name=value. If an argument begins with a URL that has a parameter (URL?name=value), redacted does not hide the
-// password.
-func redacted(args []string) []string {
-	return lists.Map(args, func(arg string) string {
-		if name, value, ok := strings.Cut(arg, "="); ok {
-			return name + "=" + fault.RedactValue(name, value)
-		}
-		return fault.Redact(arg)
-	})
-}

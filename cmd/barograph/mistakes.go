@@ -112,7 +112,7 @@ func addDefaultHelp(root *cobra.Command) {
 				for _, name := range args {
 					i := slices.IndexFunc(about.Commands(), func(sub *cobra.Command) bool { return sub.Name() == name })
 					if i < 0 {
-						return about.Args(about, []string{name})
+						return unknownCommand(about, name)
 					}
 					about = about.Commands()[i]
 				}
@@ -162,9 +162,8 @@ func (p *archiveRef) checkSubset(ctx context.Context, a archive.Archive) error {
 	return err
 }
 
-// filesOfArchive finds the files with which a command compares an archive.
-func (e *env) filesOfArchive(args []string) ([]string, error) {
-	const cure = "name the archive first, and then only files"
+// onlyFiles finds the files of arguments that may not be archives. cure is the cure of the error about an archive.
+func (e *env) onlyFiles(args []string, cure string) ([]string, error) {
 	if err := e.refuseArchives(args, func(string) string { return cure }); err != nil {
 		return nil, err
 	}

@@ -118,11 +118,17 @@ func TestMistakes(t *testing.T) {
 		{[]string{"shef", "export", "--engine", "postgres://h/d", "--to", "csv", "--design", "array24"}, "--design applies only to --schema barograph"},
 		{[]string{"shef", "decode", "hello.txt", "--only-known"}, "--only-known needs --stations"},
 		{[]string{"shef", "decode", "hello.txt", "--products", "--format", "csv"}, "--products has the formats table and json"},
+		{[]string{"shef", "decode", "hello.txt", "--products", "--out", "new.csv"}, "--products has the formats table and json"},
 		{[]string{"scan", "own", "--engine", "sqlite:own.db", "--tables", dir, "--queries", "q.sql", "--rows", "5"}, "--rows applies only to --set clicks"},
 
 		// Names that do not exist.
 		{[]string{"help", "shw"}, "command shw is not known; did you mean show?"},
 		{[]string{"help", "scan", "lakes"}, "scan command lakes is not known; did you mean lake?"},
+		{[]string{"help", "post", "x"}, "barograph post has no command x; see `barograph post --help`"},
+		{[]string{"help", "load", "foo"}, "barograph load has no command foo"},
+		{[]string{"help", "exit-status", "x"}, "barograph exit-status has no command x"},
+		{[]string{"help", "help", "x"}, "barograph help has no command x"},
+		{[]string{"help", "lab", "up", "x"}, "barograph lab up has no command x"},
 		{[]string{"completion", "basj"}, "completion command basj is not known; did you mean bash?"},
 		{[]string{"scan", "sweeep", "--engine", "duckdb:x.db", "--data", dir}, "did you mean sweep?"},
 		{[]string{"list", "conflicts", "sqlite:a.db", "--subset", "archiv"}, "--subset archiv is not known; did you mean archive?"},
@@ -136,6 +142,9 @@ func TestMistakes(t *testing.T) {
 
 		// Archives among files, and the reverse.
 		{[]string{"show", data, "sqlite:a.db"}, "sqlite:a.db is an archive, not a file; name only files, or only sqlite:a.db"},
+		{[]string{"growth", "sqlite:a.db"}, "sqlite:a.db is an archive, not a file; name VSDB or MET files, or folders of them"},
+		{[]string{"scan", "lake", "a.db"}, "a.db is an archive, not a file; name VSDB or MET files, or folders of them"},
+		{[]string{"ycsb", "run", "--agents", "h:1", "--engine", "dry", "-P", "workloada", "--raw", "r", "--metrics", "m"}, "--raw works with one client only; omit --agents or --raw"},
 		{[]string{"cases", "a.db", data}, "a.db is an archive, not a file; name only files, or only sqlite:a.db"},
 		{[]string{"verify", "sqlite:a.db", "sqlite:b.db"}, "sqlite:b.db is an archive, not a file; name the archive first, and then only files"},
 		{[]string{"shef", "filtered", "sqlite:a.db", "hello.txt"}, "sqlite:a.db is no IHFS; name an IHFS database: postgres://HOST/DATABASE"},
@@ -285,4 +294,53 @@ func TestScanWithRelativePath(t *testing.T) {
 	t.Chdir(t.TempDir())
 	must(t, "synth", "tpcds", "--sf", "0.01", "--out", "star")
 	must(t, "scan", "--engine", "duckdb:star.db", "--data", "star", "--queries", "q3", "--reps", "1", "--out", "run")
+}
+
+// TestSalvageToServer: a new archive on a server has no path on this machine, but its URL may have the path of a folder.
+func TestSalvageToServer(t *testing.T) {
+	url := "sqlite:" + filepath.Join(t.TempDir(), "a.db")
+	must(t, "load", fewRecords(t), "--engine", url)
+	status, _, stderr := barograph(t, "verify", url, "--salvage", "mariadb://me@127.0.0.1:1/")
+	if status != fault.Unreachable || !strings.Contains(stderr, "127.0.0.1:1") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+}
+
+// TestVersionAsJSON prints the licenses as JSON, too.
+func TestVersionAsJSON(t *testing.T) {
+	var got struct{ Licenses string }
+	out := must(t, "version", "--licenses", "--json")
+	if err := json.Unmarshal([]byte(out), &got); err != nil || got.Licenses != strings.ToValidUTF8(must(t, "version", "--licenses"), "\uFFFD") || len(got.Licenses) < 10_000 {
+		t.Errorf("%v, %d bytes", err, len(got.Licenses))
+	}
+}
+
+// TestProductsAsJSON: the extension of --out decides on the format of --products, too.
+func TestProductsAsJSON(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("p.txt", []byte("SRUS53 KLCH 031200\nRR1LCH\n\n.A ABCD1 0703 Z DH12/HG 1.5\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "shef", "decode", "--products", "--now", "2024-07-03", "--out", "p.json", "p.txt")
+	text, err := os.ReadFile("p.json")
+	if err != nil || !json.Valid(text) {
+		t.Errorf("%v: %s", err, text)
+	}
+	if out := must(t, "shef", "decode", "--products", "--now", "2024-07-03", "--format", "json", "p.txt"); out != string(text) {
+		t.Errorf("--format json prints %s", out)
+	}
+}
+
+// TestDesignWithoutSubset: the cure names another design only if that design has the subset.
+func TestDesignWithoutSubset(t *testing.T) {
+	url := "sqlite:" + filepath.Join(t.TempDir(), "a.db")
+	must(t, "load", fewRecords(t), "--engine", url, "--design", "document")
+	for subset, want := range map[string]string{
+		"archive": "--design normalized has no record of subset archive; name a design that has: document",
+		"archiv":  "no record matches in subset archiv",
+	} {
+		if _, _, stderr := barograph(t, "ask", url, "test_3", "--design", "normalized", "--subset", subset); !strings.Contains(stderr, want) {
+			t.Errorf("subset %s: %s", subset, stderr)
+		}
+	}
 }

@@ -135,7 +135,7 @@ func (e *env) nameFolder(out *string, workload string) {
 // newRun returns the description of a run before its start: arguments, seed, version and machine.
 func (e *env) newRun(ctx context.Context, dir, workload string, seed uint64, source string) run.Run {
 	r := run.Run{
-		ID: filepath.Base(dir), Workload: workload, Version: build.Version(), Args: redacted(e.args), Seed: seed,
+		ID: filepath.Base(dir), Workload: workload, Version: build.Version(), Args: fault.RedactArgs(e.args), Seed: seed,
 		Started: time.Now().UTC(), Machine: measure.ReadMachine(ctx, filepath.Dir(dir)), Data: run.Data{Source: source},
 	}
 	r.Warnings = r.Machine.Warnings()

@@ -81,11 +81,18 @@ func newVersion(e *env) *cobra.Command {
 		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if legal {
-				text, err := gzip.NewReader(strings.NewReader(licences))
-				if err == nil {
-					_, err = io.Copy(e.stdout, text) //nolint:gosec // the program's own text
+				unpacked, err := gzip.NewReader(strings.NewReader(licences))
+				if err != nil {
+					return err
 				}
-				return err
+				text, err := io.ReadAll(unpacked)
+				if err != nil {
+					return err
+				}
+				return e.print(map[string]string{"licenses": string(text)}, func(w io.Writer) error {
+					_, err := w.Write(text)
+					return err
+				})
 			}
 			commit, date := build.Commit()
 			if e.json {
@@ -138,8 +145,7 @@ func asUsage(c *cobra.Command) {
 		c.Args = func(c *cobra.Command, args []string) error {
 			err := check(c, args)
 			if _, explained := errors.AsType[*fault.Error](err); err != nil && !explained && c.HasAvailableSubCommands() {
-				known := append(lists.Map(lists.Filter(c.Commands(), (*cobra.Command).IsAvailableCommand), (*cobra.Command).Name), c.ValidArgs...)
-				return usage(fault.Unknown(strings.TrimSpace(strings.TrimPrefix(c.CommandPath(), "barograph")+" command"), args[0], known))
+				return unknownCommand(c, args[0])
 			}
 			usageErr := rewriteUsageError(c, err)
 			if usageErr == err && err != nil { //nolint:errorlint // the same error or another
@@ -151,6 +157,15 @@ func asUsage(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		asUsage(sub)
 	}
+}
+
+// unknownCommand is the error of a name that is no subcommand of c.
+func unknownCommand(c *cobra.Command, name string) error {
+	known := append(lists.Map(lists.Filter(c.Commands(), (*cobra.Command).IsAvailableCommand), (*cobra.Command).Name), c.ValidArgs...)
+	if !c.HasAvailableSubCommands() {
+		return fault.Misuse(c.CommandPath(), "has no command "+fault.Name(name), "see `"+c.CommandPath()+" --help`")
+	}
+	return usage(fault.Unknown(strings.TrimSpace(strings.TrimPrefix(c.CommandPath(), "barograph")+" command"), name, known))
 }
 
 // commandName is the name of a command after "barograph": "scan own".

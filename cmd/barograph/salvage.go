@@ -20,11 +20,11 @@ import (
 
 // salvage copies the readable records of an archive into a new one, and lists what is missing.
 func (e *env) salvage(ctx context.Context, url, only, to string) (err error) {
-	_, u, err := e.engines.Parse(to)
+	d, u, err := e.engines.Parse(to)
 	if err != nil {
 		return usage(err)
 	}
-	if path := engine.Path(u); path != "" {
+	if path := engine.Path(u); d.Place == engine.Embedded && path != "" {
 		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 			return fault.Misuse("--salvage "+fault.Redact(to), "exists already", "name a new archive")
 		}

@@ -92,8 +92,8 @@ func (d *shefDecode) run(c *cobra.Command, args []string) (err error) {
 	if !slices.Contains(export.GaugeFormats(), d.format) {
 		return usage(fault.Unknown("--format", d.format, export.GaugeFormats()))
 	}
-	if d.products && c.Flags().Changed("format") && d.format != "table" && d.format != "json" {
-		return fault.Misuse("--products", "has the formats table and json", "omit --products or --format "+d.format)
+	if d.products && d.format != "table" && d.format != "json" {
+		return fault.Misuse("--products", "has the formats table and json", "omit --products, or write --format table")
 	}
 	if d.format == "parquet" && d.out == "" && !d.products {
 		return fault.Misuse("--format parquet", "is binary", "name a file with --out")
@@ -150,7 +150,7 @@ func (d *shefDecode) run(c *cobra.Command, args []string) (err error) {
 func (d *shefDecode) decode(ctx context.Context, w io.Writer, texts *formats.Texts, o shef.PoolOptions) (err error) {
 	if d.products {
 		d.listing = bufio.NewWriter(w)
-		if !d.env.json {
+		if d.format != "json" {
 			fmt.Fprintln(d.listing, export.ProductHead)
 		}
 		defer func() { err = errors.Join(err, d.listing.Flush()) }()
@@ -245,7 +245,7 @@ func (d *shefDecode) writeProduct() error {
 		return nil
 	}
 	d.pending = false
-	err := d.product.Write(d.listing, d.env.json)
+	err := d.product.Write(d.listing, d.format == "json")
 	if d.immediate && err == nil {
 		err = d.listing.Flush()
 	}

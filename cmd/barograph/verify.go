@@ -91,7 +91,7 @@ func newVerdict(url string, n design.Name, subset string, v *load.VerifyResult) 
 }
 
 func (e *env) verify(ctx context.Context, url, only string, args []string, keepLast bool) error {
-	files, err := e.filesOfArchive(args)
+	files, err := e.onlyFiles(args, "name the archive first, and then only files")
 	if err != nil {
 		return err
 	}

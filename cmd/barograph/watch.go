@@ -57,6 +57,9 @@ func (w *watcher) run(ctx context.Context) (err error) {
 			if err == nil {
 				continue
 			}
+			if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+				err = errors.New("stopped during a load; the same command loads the rest of its files")
+			}
 			w.reportError(err)
 		} else if len(found) > 0 {
 			next = w.settling.Settle
@@ -140,12 +143,28 @@ type watchTotals struct {
 
 func (t *watchTotals) add(r *load.Result) {
 	t.Loads++
-	t.Archive, t.Design, t.Subset, t.Digest = r.Archive, r.Design, r.Subset, r.Digest
-	t.Objects, t.Object, t.BytesOnDisk = r.Objects, r.Object, r.BytesOnDisk
-	t.Files, t.Skipped, t.Removed = t.Files+r.Files, t.Skipped+r.Skipped, t.Removed+r.Removed
-	t.Read, t.Stored, t.Duplicates = t.Read+r.Read, t.Stored+r.Stored, t.Duplicates+r.Duplicates
-	t.Conflicts, t.Quarantined = t.Conflicts+r.Conflicts, t.Quarantined+r.Quarantined
-	t.Failed = append(t.Failed, r.Failed...)
+	sum := *r // what describes the archive is that after the last load
+	sum.Files, sum.Skipped, sum.Failed = t.Files+r.Files, t.Skipped+r.Skipped, append(t.Failed, r.Failed...)
+	sum.Read, sum.Stored, sum.Duplicates, sum.Conflicts = t.Read+r.Read, t.Stored+r.Stored, t.Duplicates+r.Duplicates, t.Conflicts+r.Conflicts
+	sum.Refused, sum.Quarantined, sum.Kept, sum.Removed = t.Refused+r.Refused, t.Quarantined+r.Quarantined, t.Kept+r.Kept, t.Removed+r.Removed
+	sum.Bytes, sum.Seconds = t.Bytes+r.Bytes, t.Seconds+r.Seconds
+	sum.SkippedWithQuarantine = append(t.SkippedWithQuarantine, r.SkippedWithQuarantine...)
+	sum.IncompleteFiles = append(t.IncompleteFiles, r.IncompleteFiles...)
+	sum.NotAccepted, sum.OmittedColumns = addCounts(t.NotAccepted, r.NotAccepted), addCounts(t.OmittedColumns, r.OmittedColumns)
+	sum.ShortenedTexts = addCounts(t.ShortenedTexts, r.ShortenedTexts)
+	t.Result = sum
+}
+
+// addCounts adds counts by name; the result is nil if both maps are.
+func addCounts(a, b map[string]int64) map[string]int64 {
+	sum := maps.Clone(a)
+	for name, n := range b {
+		if sum == nil {
+			sum = map[string]int64{}
+		}
+		sum[name] += n
+	}
+	return sum
 }
 
 func (t *watchTotals) line() string {

@@ -9,12 +9,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
 	"github.com/barograph/barograph/engine/archive"
@@ -302,5 +305,81 @@ func TestInterruptedLoad(t *testing.T) {
 	}
 	if out := must(t, "show", url); !strings.Contains(out, message) {
 		t.Error(out)
+	}
+}
+
+// TestWatchTotals: the totals of the first load are its result, and a second one adds to each count and replaces what
+// describes the archive. A new field of a result must be in add.
+func TestWatchTotals(t *testing.T) {
+	one := load.Result{}
+	fields := reflect.ValueOf(&one).Elem()
+	for i := range fields.NumField() {
+		switch f := fields.Field(i); f.Interface().(type) {
+		case string:
+			f.SetString("text")
+		case int, int64:
+			f.SetInt(3)
+		case float64:
+			f.SetFloat(3)
+		case []string:
+			f.Set(reflect.ValueOf([]string{"file"}))
+		case map[string]int64:
+			f.Set(reflect.ValueOf(map[string]int64{"name": 3}))
+		case []archive.Mark:
+			f.Set(reflect.ValueOf([]archive.Mark{{Path: "file"}}))
+		case time.Time:
+			f.Set(reflect.ValueOf(time.Unix(3, 0)))
+		case *load.Removal:
+			f.Set(reflect.ValueOf(&load.Removal{Records: 3}))
+		default:
+			t.Fatalf("the test does not know the type of %s", fields.Type().Field(i).Name)
+		}
+	}
+	var total watchTotals
+	total.add(&one)
+	if !reflect.DeepEqual(total.Result, one) || total.Loads != 1 {
+		t.Errorf("the first load: %+v", total)
+	}
+	total.add(&one)
+	state := []string{"Objects", "BytesOnDisk", "Records"} // of the archive
+	for i := range fields.NumField() {
+		name, sum := fields.Type().Field(i).Name, fmt.Sprint(reflect.ValueOf(total.Result).Field(i).Interface())
+		var want string
+		switch f := fields.Field(i); f.Interface().(type) {
+		case int, int64, float64:
+			want = "6"
+		case []string:
+			want = "[file file]"
+		case map[string]int64:
+			want = "map[name:6]"
+		case []archive.Mark:
+			want = fmt.Sprint([]archive.Mark{{Path: "file"}, {Path: "file"}})
+		}
+		if want == "" || slices.Contains(state, name) {
+			want = fmt.Sprint(fields.Field(i).Interface())
+		}
+		if sum != want {
+			t.Errorf("%s: %s, want %s", name, sum, want)
+		}
+	}
+}
+
+// TestWatchInterrupted: a signal during a load is no error of a file.
+func TestWatchInterrupted(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.stat"), []byte("x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var errs []string
+	w := &watcher{dir: dir, settling: river.Settling{}, loaded: map[string]fs.FileInfo{}, incomplete: map[string]error{}}
+	w.reportError = func(err error) { errs = append(errs, err.Error()) }
+	w.load = func([]string) ([]string, error) {
+		stop()
+		return nil, fmt.Errorf("a.stat: %w", ctx.Err())
+	}
+	err := w.run(ctx)
+	if err != nil || len(errs) != 1 || errs[0] != "stopped during a load; the same command loads the rest of its files" {
+		t.Errorf("%v, %q", err, errs)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/barograph/barograph/internal/build"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/study/ycsb"
 )
@@ -30,7 +31,7 @@ Give each client its share of the work by --shard i/n of ycsb load and run.`,
 			if err != nil {
 				return err
 			}
-			r.ID, r.Args, r.Version = filepath.Base(out), redacted(e.args), build.Version()
+			r.ID, r.Args, r.Version = filepath.Base(out), fault.RedactArgs(e.args), build.Version()
 			p, err := run.Create(out, r)
 			if err != nil {
 				return err

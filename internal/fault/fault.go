@@ -394,23 +394,43 @@ func RedactValue(name, value string) string {
 	return Redact(value)
 }
 
+// assignment matches an argument name=value or --flag=name=value. A URL with a parameter is none.
+var assignment = regexp.MustCompile(`^((?:--?[\w-]+=)?[\w.-]+)=`)
+
+// RedactArgs returns the arguments of a command without their secrets. If the name before a value names a secret, the
+// complete value is secret.
+func RedactArgs(args []string) []string {
+	known := replacer(args)
+	return lists.Map(args, func(arg string) string {
+		if m := assignment.FindStringSubmatch(arg); m != nil && secretName.MatchString(m[1]) {
+			return m[1] + "=" + hidden
+		}
+		return Redact(known.Replace(arg))
+	})
+}
+
+// replacer hides those secrets of a command line that Redact cannot delimit in a text.
+func replacer(args []string) *strings.Replacer {
+	var pairs []string
+	for _, secret := range secrets(args) {
+		pairs = append(pairs, secret, hidden)
+	}
+	return strings.NewReplacer(pairs...)
+}
+
 // Redacting returns a writer that writes to w without secrets, including those of the command line
 // args, and without control characters. Each Write must be a complete message.
 func Redacting(w io.Writer, args ...string) io.Writer {
-	r := redacting{Writer: w}
-	for _, secret := range secrets(args) {
-		r.secrets = append(r.secrets, secret, hidden)
-	}
-	return r
+	return redacting{w, replacer(args)}
 }
 
 type redacting struct {
 	io.Writer
-	secrets []string // each followed by its replacement
+	known *strings.Replacer
 }
 
 func (r redacting) Write(p []byte) (int, error) {
-	_, err := fmt.Fprint(r.Writer, Plain(Redact(strings.NewReplacer(r.secrets...).Replace(string(p)))))
+	_, err := fmt.Fprint(r.Writer, Plain(Redact(r.known.Replace(string(p)))))
 	return len(p), err
 }
 

@@ -52,6 +52,37 @@ func TestSecretsOfACommandLine(t *testing.T) {
 	}
 }
 
+// TestRedactArgs: the first = of an argument may belong to a flag, to a parameter of a URL or to a password.
+func TestRedactArgs(t *testing.T) {
+	for arg, want := range map[string]string{
+		"postgres://me:MARK@h/db?sslmode=require":               "postgres://me:xxxxx@h/db?sslmode=require",
+		"--engine=postgres://me:MARK@h/db?sslmode=require":      "--engine=postgres://me:xxxxx@h/db?sslmode=require",
+		"twin=postgres://me:MARK@h/db?sslmode=require":          "twin=postgres://me:xxxxx@h/db?sslmode=require",
+		"--engine=twin=postgres://me:MARK@h/db?sslmode=require": "--engine=twin=postgres://me:xxxxx@h/db?sslmode=require",
+		"postgres://me:MA=RK@h/db?sslmode=require":              "postgres://me:xxxxx@h/db?sslmode=require",
+		"postgres://me:MA RK=@h/db?sslmode=require":             "postgres://me:xxxxx@h/db?sslmode=require",
+		"--engine=postgres://me:MA RK@h/db?sslmode=require":     "--engine=postgres://me:xxxxx@h/db?sslmode=require",
+		"mariadb:me:MA=RK@h:3306/db":                            "mariadb:xxxxx@h:3306/db",
+		"couchbase://h/db?password=MARK&tls=true":               "couchbase://h/db?password=xxxxx&tls=true",
+		"--engine=trino://h:1/?s3_secret_key=MARK&s3_region=a":  "--engine=trino://h:1/?s3_secret_key=xxxxx&s3_region=a",
+		"db.passwd=MARK & MARK":                                 "db.passwd=xxxxx",
+		"--property=password=MA RK":                             "--property=password=xxxxx",
+		"--property=password=M'":                                "--property=password=xxxxx",
+		"--setting=requirepass=MA;RK":                           "--setting=requirepass=xxxxx",
+		"--where=model=GFS":                                     "--where=model=GFS",
+		"duckdb:a.db?cache=2":                                   "duckdb:a.db?cache=2",
+		"--fault=kill:node2@20s":                                "--fault=kill:node2@20s",
+	} {
+		if got := RedactArgs([]string{"load", "a.stat", arg}); len(got) != 3 || got[2] != want {
+			t.Errorf("%s: %q, want %q", arg, got, want)
+		}
+	}
+	// A password with a blank is hidden in the other arguments, too.
+	if got := RedactArgs([]string{"--note", "it is MA RK", "x://me:MA RK@h"}); strings.Contains(strings.Join(got, " "), "RK") {
+		t.Errorf("%q", got)
+	}
+}
+
 // A secret of three letters is hidden wherever it occurs. A shorter one is not, because ordinary words contain it.
 func TestShortSecrets(t *testing.T) {
 	for password, want := range map[string]string{"a b": "refused: xxxxx is xxxxx2\n", "a ": "refused: a b is a b2\n"} {
