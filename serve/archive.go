@@ -127,7 +127,7 @@ func (a *servedArchive) waitingLoad() *design.Loading {
 	if a.path == "" {
 		return nil
 	}
-	if l := archive.ReadLoading(strings.TrimRight(a.path, "/") + ".loading"); l != nil && l.Waiting {
+	if l := archive.ReadLoading(archive.LoadingFileOf(a.path)); l != nil && l.Waiting {
 		return l
 	}
 	return nil

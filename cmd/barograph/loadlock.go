@@ -43,43 +43,86 @@ func loadState(l *design.Loading) string {
 // requestClose makes barograph serve close an archive: serve watches the loading file, and requestClose writes there
 // that a load waits.
 func (e *env) requestClose(file string) error {
+	if file == "" {
+		return nil
+	}
 	l := e.loadingProcess()
 	l.Waiting = true
-	text, err := json.Marshal(l)
-	if err != nil || file == "" {
-		return err
-	}
-	return os.WriteFile(file, text, 0o644) //nolint:gosec // no secret
+	temporary, err := writeLoading(file, l)
+	return cmp.Or(err, os.Rename(temporary, file))
 }
 
+// writeLoading writes the content of a loading file into a temporary file beside it. The loading file itself is never
+// incomplete, even for a moment: another load would take an incomplete file for that of an interrupted load.
+func writeLoading(file string, l *design.Loading) (temporary string, err error) {
+	text, err := json.Marshal(l)
+	temporary = fmt.Sprintf("%s.%d.%d", file, l.PID, time.Now().UnixNano())
+	return temporary, cmp.Or(err, os.WriteFile(temporary, text, 0o644)) //nolint:gosec // no secret
+}
+
+// hardLink is os.Link. A test replaces it by that of a file system without hard links.
+var hardLink = os.Link
+
 // lockForLoad creates the loading file of an archive, unless another process loads the archive. unlock removes the file.
-// The file is never empty, even for a moment: another load would take an empty file for that of an interrupted load.
 func (e *env) lockForLoad(file string) (unlock func(), err error) {
 	if file == "" {
 		return func() {}, nil
 	}
-	text, err := json.Marshal(e.loadingProcess())
-	temporary := fmt.Sprintf("%s.%d", file, time.Now().UnixNano())
-	defer os.Remove(temporary)                              //nolint:errcheck // the file was renamed or never written
-	err = cmp.Or(err, os.WriteFile(temporary, text, 0o644)) //nolint:gosec // no secret
+	temporary, err := writeLoading(file, e.loadingProcess())
+	defer os.Remove(temporary) //nolint:errcheck // the file was renamed or never written
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return func() {}, err
 	} else if err != nil {
 		return func() {}, nil // the engine reports that this user cannot write into the folder, or has no folder
 	}
-	for range 2 {
-		if err = os.Link(temporary, file); err != nil && !errors.Is(err, fs.ErrExist) {
-			err = os.Rename(temporary, file) // on a file system without hard links
+	for range 100 { // each time another load has removed or replaced the file
+		err = hardLink(temporary, file)
+		if err != nil {
+			if _, missing := os.Lstat(file); missing != nil && !errors.Is(err, fs.ErrExist) {
+				err = os.Rename(temporary, file) // on a file system without hard links
+			} else {
+				err = replaceLoading(temporary, file)
+			}
 		}
 		if err == nil {
 			return func() { os.Remove(file) }, nil //nolint:errcheck // the next load detects that this process has ended
 		}
-		if l := archive.ReadLoading(file); l != nil {
-			return nil, lockedError(file, l)
+		if !errors.Is(err, errReplaced) {
+			break
 		}
-		os.Remove(file) //nolint:errcheck // an interrupted load has left the file
 	}
 	return nil, err
+}
+
+// errReplaced means that another load has removed or replaced the file of an interrupted load.
+var errReplaced = errors.New("another load has changed the loading file")
+
+// replaceLoading replaces the loading file of an interrupted load. Several loads may find that file at the same time, so
+// only the one that has locked it, and finds it still in its place, replaces it.
+func replaceLoading(temporary, file string) error {
+	found, err := os.Lstat(file)
+	if err != nil {
+		return errReplaced
+	}
+	if found.Mode().IsRegular() {
+		old, err := os.Open(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			return errReplaced
+		} else if err != nil {
+			return err // the file of another user, whose load may be in progress
+		}
+		defer old.Close()                                 //nolint:errcheck // read only
+		_ = syscall.Flock(int(old.Fd()), syscall.LOCK_EX) // an error: the file system has no locks
+		locked, err := old.Stat()
+		now, nowErr := os.Lstat(file)
+		if cmp.Or(err, nowErr) != nil || !os.SameFile(locked, now) {
+			return errReplaced
+		}
+		if l := archive.ReadLoading(file); l != nil {
+			return lockedError(file, l)
+		}
+	}
+	return os.Rename(temporary, file)
 }
 
 // lockedError is the error of an archive that another process loads.

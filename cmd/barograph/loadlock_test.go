@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -145,5 +148,102 @@ func TestLoadingCommandHasNoPassword(t *testing.T) {
 		if strings.Contains(text, marker) {
 			t.Errorf("it is printed: %s", text)
 		}
+	}
+}
+
+// staleLoading writes the loading file of a load that has ended.
+func staleLoading(t *testing.T, file string) {
+	t.Helper()
+	l := (&env{args: []string{"load", "x"}}).loadingProcess()
+	l.Since = l.Since.Add(-24 * time.Hour) // before this process started
+	text, err := json.Marshal(l)
+	if err = cmp.Or(err, os.WriteFile(file, text, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestLoadsAfterInterruptedLoad: of several loads that find the file of an interrupted load at the same time, one begins.
+// The names of processes in the file are those of this test, which is running.
+func TestLoadsAfterInterruptedLoad(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.db.loading")
+	for range 300 {
+		staleLoading(t, file)
+		var begun, refused atomic.Int32
+		var all sync.WaitGroup
+		start := make(chan struct{})
+		for range 4 {
+			all.Go(func() {
+				<-start
+				switch _, err := (&env{args: []string{"load", "x"}}).lockForLoad(file); {
+				case err == nil:
+					begun.Add(1)
+				case errors.Is(err, engine.ErrLocked):
+					refused.Add(1)
+				default:
+					t.Error(err)
+				}
+			})
+		}
+		close(start)
+		if all.Wait(); begun.Load() != 1 || refused.Load() != 3 {
+			t.Fatalf("%d loads began, %d were refused", begun.Load(), refused.Load())
+		}
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestNoHardLinks: on a file system without hard links a load does not replace the file of another load that is in
+// progress, but that of an interrupted one.
+func TestNoHardLinks(t *testing.T) {
+	hardLink = func(string, string) error { return syscall.EPERM }
+	t.Cleanup(func() { hardLink = os.Link })
+	file, e := filepath.Join(t.TempDir(), "a.db.loading"), &env{args: []string{"load", "x"}}
+	staleLoading(t, file)
+	unlock, err := e.lockForLoad(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.lockForLoad(file); !errors.Is(err, engine.ErrLocked) {
+		t.Errorf("a second load begins: %v", err)
+	}
+	unlock()
+	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the file is left: %v", err)
+	}
+}
+
+// TestRequestClose: the request of a load replaces the content of the loading file in one step.
+func TestRequestClose(t *testing.T) {
+	dir, e := t.TempDir(), &env{args: []string{"load", "x"}}
+	file := filepath.Join(dir, "a.db.loading")
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for range 2000 {
+			if err := e.requestClose(file); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	}()
+	for running := true; running; {
+		select {
+		case <-ended:
+			running = false
+		default:
+		}
+		if text, err := os.ReadFile(file); err == nil && !json.Valid(text) {
+			t.Errorf("the file contained %q", text)
+			running = false
+		}
+	}
+	<-ended
+	if l := archive.ReadLoading(file); l == nil || !l.Waiting {
+		t.Errorf("the file has %v", l)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("files %v, %v", left, err)
 	}
 }

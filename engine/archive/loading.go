@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -17,9 +18,18 @@ import (
 // engine that is not embedded.
 func LoadingFile(d *engine.Driver, u *url.URL) string {
 	if path := engine.Path(u); d.Place == engine.Embedded && path != "" {
-		return strings.TrimRight(path, "/") + ".loading"
+		return LoadingFileOf(path)
 	}
 	return ""
+}
+
+// LoadingFileOf is LoadingFile for the path of an archive. The file is beside the archive itself, even if the path is a
+// symbolic link.
+func LoadingFileOf(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil { // an error: the archive does not exist yet
+		path = target
+	}
+	return strings.TrimRight(path, "/") + ".loading"
 }
 
 // ReadLoading returns the load that a LoadingFile names; nil = no load is in flight.

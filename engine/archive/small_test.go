@@ -6,6 +6,8 @@ import (
 	"iter"
 	"maps"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -141,6 +143,18 @@ func TestLoadingFile(t *testing.T) {
 		}
 		if got := LoadingFile(&engine.Driver{Place: "server"}, u); got != "" {
 			t.Errorf("%s of a server: %q", text, got)
+		}
+	}
+	// A symbolic link has the loading file of the archive that it names.
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	target := filepath.Join(dir, "target.db")
+	link := filepath.Join(dir, "link.db")
+	if err = errors.Join(err, os.WriteFile(target, nil, 0o600), os.Symlink(target, link)); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{target, link} {
+		if got := LoadingFileOf(path); got != target+".loading" {
+			t.Errorf("%s: %s", path, got)
 		}
 	}
 }
