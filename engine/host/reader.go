@@ -206,9 +206,16 @@ func (r *Reader) call(ctx context.Context, q *request, onChunk func(chunk []byte
 	if err != nil {
 		return reply{}, err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = c.conn.SetReadDeadline(time.Unix(1, 0)) })
+	interrupted := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		_ = c.conn.SetReadDeadline(time.Unix(1, 0))
+		close(interrupted)
+	})
 	last, err := r.exchange(ctx, c, q, onChunk)
 	stopped := stop()
+	if !stopped {
+		<-interrupted // afterwards no other goroutine changes the deadline
+	}
 	if err == nil && stopped {
 		r.put(c)
 		if last.Err == nil {
@@ -219,13 +226,13 @@ func (r *Reader) call(ctx context.Context, q *request, onChunk func(chunk []byte
 		}
 		return reply{}, err
 	}
-	if ctx.Err() != nil {
-		go r.abandon(c)
-		return reply{}, ctx.Err()
-	}
 	if errors.Is(err, errLeft) {
 		go r.abandon(c)
 		return reply{}, err
+	}
+	if ctx.Err() != nil {
+		go r.abandon(c)
+		return reply{}, ctx.Err()
 	}
 	return reply{}, r.broken(c, err)
 }

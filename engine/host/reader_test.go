@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -347,6 +348,39 @@ func TestRecordsFromAnotherProcess(t *testing.T) {
 	}
 	if r.PID() != pid {
 		t.Error("the process was restarted")
+	}
+}
+
+// TestDumpLeftAfterCancellation: a caller who cancels a dump may also leave it, or wait for its error. Neither kills the
+// process. With one thread, the goroutine that a context starts when it is canceled runs late.
+func TestDumpLeftAfterCancellation(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	r := fake(t, Options{})
+	a, pid := opened(t, r), r.PID()
+	for i := range 20 {
+		isLeft := i%2 == 0
+		if _, err := a.Size(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		conn, process := r.idle[0].conn, r.process
+		ctx, cancel := context.WithCancel(t.Context())
+		var failed error
+		for _, err := range a.Dump(ctx, "s") {
+			cancel()
+			if failed = err; isLeft {
+				break
+			}
+		}
+		cancel()
+		if errors.Is(failed, context.Canceled) == isLeft {
+			t.Errorf("the caller left: %t, the dump ended with %v", isLeft, failed)
+		}
+		for conn.SetDeadline(time.Time{}) == nil { // the Reader closes the connection after the call has ended
+			time.Sleep(time.Millisecond)
+		}
+		if process.killed.Load() || r.PID() != pid {
+			t.Fatalf("dump %d: process %d was killed, and process %d runs", i, pid, r.PID())
+		}
 	}
 }
 
