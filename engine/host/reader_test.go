@@ -96,6 +96,11 @@ func (fakeArchive) Contents(ctx context.Context, subset string) (archive.Content
 		os.Exit(0) //nolint:forbidigo // a child of the tests
 	case "hang":
 		time.Sleep(time.Hour)
+	case "readable /proc":
+		if err := os.Unsetenv(hostProc); err != nil {
+			return archive.Contents{}, err
+		}
+		<-ctx.Done()
 	case "wait":
 		<-ctx.Done()
 		canceled.Add(1)
@@ -442,6 +447,20 @@ func TestCrashes(t *testing.T) {
 		t.Errorf("a process that needs more memory than it may have: %v", err)
 	}
 	fake(t, Options{Memory: 1 << 40})
+}
+
+// hostProc is the environment variable that names the folder /proc for gopsutil.
+const hostProc = "HOST_PROC"
+
+// TestMemoryAfterAnError: a process whose memory could not be measured at first exits as soon as it measures too much.
+func TestMemoryAfterAnError(t *testing.T) {
+	t.Setenv(hostProc, filepath.Join(t.TempDir(), "none"))
+	a := opened(t, fake(t, Options{Memory: 1 << 20}))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if _, err := a.Contents(ctx, "readable /proc"); err == nil || !strings.Contains(err.Error(), "exceeded its memory limit of 1 MiB") {
+		t.Error(err)
+	}
 }
 
 // TestCanceledCalls: a canceled call ends at once, and the process answers the next one.
