@@ -327,10 +327,11 @@ const DumpRows = 4096
 var errStopped = errors.New("the dump was stopped")
 
 // Dump implements Archive.Dump with walk, which visits the records of an archive and passes them to the Dumper. walk
-// must return the first error of the Dumper. A caller who stops early causes no error.
+// must end with an error after the first error of the Dumper. A caller who stops early causes no error.
 func Dump(walk func(d *Dumper) error) iter.Seq2[*record.Batch, error] {
 	return func(yield func(*record.Batch, error) bool) {
-		if err := walk(&Dumper{yield}); err != nil && !errors.Is(err, errStopped) {
+		d := Dumper{yield: yield}
+		if err := walk(&d); err != nil && !d.isStopped { // if the context is canceled, err may differ from errStopped
 			yield(nil, err)
 		}
 	}
@@ -338,7 +339,8 @@ func Dump(walk func(d *Dumper) error) iter.Seq2[*record.Batch, error] {
 
 // Dumper yields the batches of a dump.
 type Dumper struct {
-	yield func(*record.Batch, error) bool
+	yield     func(*record.Batch, error) bool
+	isStopped bool
 }
 
 // YieldFull yields and empties a batch with at least DumpRows records. emptied reports whether it did; the batch then
@@ -353,6 +355,7 @@ func (d *Dumper) YieldFull(b *record.Batch) (emptied bool, err error) {
 // Yield yields a batch, if it has records, and empties it.
 func (d *Dumper) Yield(b *record.Batch) error {
 	if b.Len() > 0 && !d.yield(b, nil) {
+		d.isStopped = true
 		return errStopped
 	}
 	b.Reset(b.Type, "")

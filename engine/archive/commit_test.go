@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"context"
 	"errors"
 	"iter"
 	"os"
@@ -228,15 +229,23 @@ func TestDump(t *testing.T) {
 			t.Errorf("%d rows, %v: batches of %d, want %d", c.rows, c.end, got, c.want)
 		}
 	}
-	n := 0
-	for _, err := range Dump(walk(3*DumpRows, nil)) {
-		if n++; err != nil {
-			t.Error(err)
+	canceled := func(d *Dumper) error { // as the drivers of engines do after a cancellation
+		if walk(3*DumpRows, nil)(d) != nil {
+			return context.Canceled
 		}
-		break
+		return nil
 	}
-	if n != 1 {
-		t.Errorf("%d batches", n)
+	for name, w := range map[string]func(*Dumper) error{"the error of the Dumper": walk(3*DumpRows, nil), "another error": canceled} {
+		n := 0
+		for _, err := range Dump(w) {
+			if n++; err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			break
+		}
+		if n != 1 {
+			t.Errorf("%s: %d batches", name, n)
+		}
 	}
 }
 

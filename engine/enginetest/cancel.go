@@ -26,6 +26,12 @@ func (s *suite) cancel(t *testing.T) {
 		for range h.Dump(t.Context(), "cases") {
 			break
 		}
+		ctx, stop := context.WithCancel(t.Context())
+		for range h.Dump(ctx, "cases") {
+			stop()
+			break
+		}
+		stop()
 		checkDigest(t, h, "cases", expect(files))
 	})
 	t.Run("reading", func(t *testing.T) {

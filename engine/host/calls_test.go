@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -59,7 +62,7 @@ func TestCostInWords(t *testing.T) {
 		t.Error(got)
 	}
 	timed := fake(t, Options{})
-	if timed.started <= timed.calls || timed.calls <= 0 || r.PID() != 0 {
+	if timed.started <= 0 || timed.calls <= 0 || r.PID() != 0 {
 		t.Errorf("start %s, call %s", timed.started, timed.calls)
 	}
 	if about, err := timed.About(t.Context()); err != nil || about.Settings["calls"] != "7" { // after one call to start and five to time
@@ -100,27 +103,82 @@ func inFlight(t *testing.T, r *Reader, a archive.Archive, subset string) (failed
 	return nil
 }
 
-// TestEndsDuringACall: a call reports whether the system killed the process, the user closed the archive, or another call
-// restarted the process.
+// TestEndsDuringACall: a call reports whether another process or the system ended the process, the user closed the
+// archive, or another call restarted the process. None of them means that the archive is damaged.
 func TestEndsDuringACall(t *testing.T) {
+	signal := func(s syscall.Signal) func(r *Reader) error {
+		return func(r *Reader) error { return syscall.Kill(r.PID(), s) }
+	}
+	const other = "x.db: the process that reads it was ended by another process or the system: %s; try again; the system's log may have the reason, for example a lack of memory"
 	for want, end := range map[string]func(r *Reader) error{
-		"x.db: the process that reads it was killed by another process or the system; see the system's log; memory may have run out": func(r *Reader) error {
-			return syscall.Kill(r.PID(), syscall.SIGKILL)
-		},
-		"the archive is closed": func(r *Reader) error { return r.Close() },
+		fmt.Sprintf(other, "signal: killed"):     signal(syscall.SIGKILL),
+		fmt.Sprintf(other, "signal: terminated"): signal(syscall.SIGTERM),
+		fmt.Sprintf(other, "SIGQUIT: quit"):      signal(syscall.SIGQUIT),
+		"the archive is closed":                  func(r *Reader) error { return r.Close() },
 		"x.db: the process that reads it was restarted, because another call failed or hung; try again": func(r *Reader) error {
 			r.restart(r.process)
 			return nil
 		},
 	} {
 		r := fake(t, Options{})
-		failed := inFlight(t, r, opened(t, r), "hang")
+		failed, process := inFlight(t, r, opened(t, r), "hang"), r.process
 		r.restart(&Process{}) // of an earlier process: nothing to do
 		if err := end(r); err != nil {
 			t.Error(err)
 		}
-		if err := <-failed; err == nil || err.Error() != want {
+		if err := <-failed; err == nil || err.Error() != want || fault.Code(err) == fault.Differs {
 			t.Errorf("%v\nwant %s", err, want)
+		}
+		if got := process.Crash(); got != "" {
+			t.Errorf("%s: the process crashed: %s", want, got)
+		}
+	}
+}
+
+// TestStatusesOfProcesses: a crash signal, and the status of a Go program after a panic, mean that the process crashed.
+// Other signals come from outside. Other statuses, and a lack of memory or threads, have other causes than the archive.
+func TestStatusesOfProcesses(t *testing.T) {
+	for _, c := range []struct {
+		script  string // of a shell, in place of the process
+		crash   string // "" = it did not crash
+		problem string
+	}{
+		{"kill -SEGV $$", "signal: segmentation fault", "archive x.db is damaged: the process that read it crashed: signal: segmentation fault"},
+		{"kill -BUS $$", "signal: bus error", "archive x.db is damaged: "},
+		{"kill -ABRT $$", "signal: aborted", "archive x.db is damaged: "},
+		{"kill -ILL $$", "signal: illegal instruction", "archive x.db is damaged: "},
+		{"kill -FPE $$", "signal: floating point exception", "archive x.db is damaged: "},
+		{"echo 'panic: nil map' >&2; exit 2", "panic: nil map", "archive x.db is damaged: the process that read it crashed: panic: nil map; "},
+		{"echo 'fatal error: found bad pointer' >&2; exit 2", "fatal error: found bad pointer", "archive x.db is damaged: "},
+		{"exit 2", "exit status 2", "archive x.db is damaged: "},
+		{"kill -XCPU $$", "", "x.db: the process that reads it was ended by another process or the system: signal: CPU time limit exceeded; "},
+		{"kill -ALRM $$", "", "x.db: the process that reads it was ended by another process or the system: signal: alarm clock; "},
+		{"kill -USR1 $$", "", "x.db: the process that reads it was ended by another process or the system: signal: user defined signal 1; "},
+		{"echo 'fatal error: runtime: out of memory' >&2; exit 2", "", "the system: fatal error: runtime: out of memory; "},
+		{"echo 'fatal error: runtime: cannot allocate memory' >&2; exit 2", "", "the system: fatal error: runtime: cannot allocate memory; "},
+		{"echo 'runtime: out of memory: cannot allocate 4194304-byte block' >&2; exit 2", "", "the system: runtime: out of memory: "},
+		{"printf 'runtime: failed to create new OS thread\\nfatal error: newosproc\\n' >&2; exit 2", "", "the system: runtime: failed to create new OS thread; "},
+		{"printf 'runtime/cgo: pthread_create failed\\nSIGABRT: abort\\n' >&2; exit 2", "", "the system: runtime/cgo: pthread_create failed; "},
+		{
+			"printf 'a warning\\naccept: too many open files\\n' >&2; exit " + strconv.Itoa(noSocket), "",
+			"x.db: the process that reads it exited with an error: accept: too many open files; if too many files are open, raise the limit (ulimit -n); then try again",
+		},
+		{"exit 1", "", "x.db: the process that reads it exited with an error: exit status 1; "},
+		{"exit " + strconv.Itoa(overMemory), "", "x.db: the process that reads it exceeded its memory limit of 1 MiB; "},
+		{"exit 0", "", "x.db: the process that reads it was restarted, because another call failed or hung; try again"},
+	} {
+		p := &Process{exited: make(chan struct{})}
+		p.cmd = exec.CommandContext(t.Context(), "sh", "-c", "ulimit -c 0; "+c.script)
+		p.cmd.Stderr = &p.stderr
+		_ = p.cmd.Run() // the process state has the result
+		close(p.exited)
+		if got := p.Crash(); got != c.crash {
+			t.Errorf("%s: %q, want %q", c.script, got, c.crash)
+		}
+		r := &Reader{o: Options{Path: "x.db", Memory: 1 << 20}}
+		err := r.broken(&connection{process: p, conn: &net.UnixConn{}}, io.ErrUnexpectedEOF)
+		if !strings.Contains(err.Error(), c.problem) || (fault.Code(err) == fault.Differs) != (c.crash != "") {
+			t.Errorf("%s: %v, want %s", c.script, err, c.problem)
 		}
 	}
 }

@@ -106,20 +106,18 @@ func (c *child) serve(open func(ctx context.Context, u *url.URL, o engine.Option
 // memoryEvery is the interval at which a child measures its memory.
 const memoryEvery = 50 * time.Millisecond
 
-// watchMemory exits if this process uses more memory than limit. It measures immediately.
+// watchMemory exits if this process uses more memory than limit. It measures immediately, and continues after an error,
+// for example if too many files are open.
 func watchMemory(limit int64) {
-	self, err := process.NewProcess(int32(os.Getpid())) //nolint:gosec // a pid fits
+	self := process.Process{Pid: int32(os.Getpid())} //nolint:gosec // a pid fits
 	look := func() {
-		var info *process.MemoryInfoStat
-		if info, err = self.MemoryInfo(); err == nil && info.RSS > uint64(limit) { //nolint:gosec // positive
+		if info, err := self.MemoryInfo(); err == nil && info.RSS > uint64(limit) { //nolint:gosec // positive
 			os.Exit(overMemory) //nolint:forbidigo // the parent reports it
 		}
 	}
-	if err == nil {
-		look()
-	}
+	look()
 	go func() {
-		for ; err == nil; look() {
+		for ; ; look() {
 			time.Sleep(memoryEvery)
 		}
 	}()

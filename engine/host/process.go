@@ -13,9 +13,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/barograph/barograph/internal/fault"
@@ -95,15 +97,45 @@ func (p *Process) Stderr() string { return strings.TrimSpace(p.stderr.text()) }
 
 // Crash waits a moment for the end of the process, and returns why it crashed; "" = it did not.
 func (p *Process) Crash() string {
-	const noCrash = "exit status 0, signal: killed, signal: terminated" // states of a process that did not crash
 	select {
 	case <-p.exited:
-		if state := p.cmd.ProcessState.String(); !p.killed.Load() && !strings.Contains(noCrash, state) {
-			return reason(p.Stderr(), state)
+		if why, isCrash := p.ending(); isCrash {
+			return why
 		}
 	case <-time.After(patience):
 	}
 	return ""
+}
+
+// ending returns why the process has exited, and whether it crashed. It crashed if a fault of its own caused a signal, or
+// the exit status that Go's runtime has after a fault. The runtime has this status also without memory or threads, and
+// after SIGQUIT.
+func (p *Process) ending() (why string, isCrash bool) {
+	state := p.cmd.ProcessState
+	why = reason(p.Stderr(), state.String())
+	status, _ := state.Sys().(syscall.WaitStatus)
+	switch status.Signal() {
+	case syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGABRT, syscall.SIGILL, syscall.SIGFPE, syscall.SIGTRAP, syscall.SIGSYS:
+		return why, true
+	}
+	return why, state.ExitCode() == goCrashed && !noCrash.MatchString(why)
+}
+
+// goCrashed is the exit status of a Go program after a panic or a fatal error of the runtime.
+const goCrashed = 2
+
+// crashLine finds the line in which the Go runtime or C++ gives the reason of a crash.
+var crashLine = regexp.MustCompile(`(?m)^(?:\s*what\(\): *|SIG[A-Z]+: |fatal error: |panic: |runtime(?:/cgo)?: ).*$`)
+
+// noCrash matches such a line of a process that lacked memory or threads, or to which somebody sent SIGQUIT.
+var noCrash = regexp.MustCompile(`^(SIGQUIT: |(fatal error: )?(runtime: )?(out of memory|cannot allocate memory)|` +
+	`runtime: failed to create new OS thread|runtime/cgo: pthread_create failed)`)
+
+func reason(stderr, state string) string {
+	if line := crashLine.FindString(stderr); line != "" {
+		return strings.TrimSpace(line)
+	}
+	return state
 }
 
 // Close closes the process's standard input and waits until it has exited.

@@ -2,6 +2,7 @@ package host
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/gob"
 	"encoding/json"
@@ -11,7 +12,6 @@ import (
 	"iter"
 	"net"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -206,9 +206,16 @@ func (r *Reader) call(ctx context.Context, q *request, onChunk func(chunk []byte
 	if err != nil {
 		return reply{}, err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = c.conn.SetReadDeadline(time.Unix(1, 0)) })
+	interrupted := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		_ = c.conn.SetReadDeadline(time.Unix(1, 0))
+		close(interrupted)
+	})
 	last, err := r.exchange(ctx, c, q, onChunk)
 	stopped := stop()
+	if !stopped {
+		<-interrupted // afterwards no other goroutine changes the deadline
+	}
 	if err == nil && stopped {
 		r.put(c)
 		if last.Err == nil {
@@ -219,13 +226,13 @@ func (r *Reader) call(ctx context.Context, q *request, onChunk func(chunk []byte
 		}
 		return reply{}, err
 	}
-	if ctx.Err() != nil {
-		go r.abandon(c)
-		return reply{}, ctx.Err()
-	}
 	if errors.Is(err, errLeft) {
 		go r.abandon(c)
 		return reply{}, err
+	}
+	if ctx.Err() != nil {
+		go r.abandon(c)
+		return reply{}, ctx.Err()
 	}
 	return reply{}, r.broken(c, err)
 }
@@ -291,19 +298,29 @@ func (r *Reader) broken(c *connection, err error) error {
 	case <-time.After(patience):
 		return &fault.Error{File: r.o.Path, Problem: "the process that reads it sent a malformed message", Err: err}
 	}
-	state, text := c.process.cmd.ProcessState, c.process.Stderr()
+	state, stderr := c.process.cmd.ProcessState, c.process.Stderr()
+	why, isCrash := c.process.ending()
 	switch {
 	case c.process.killed.Load() || state.Success():
 		return r.closing()
+	case isCrash:
+		return engine.DamagedError(r.o.Path, errors.New("the process that read it crashed: "+why))
 	case state.ExitCode() == overMemory:
 		return &fault.Error{
 			File: r.o.Path, Problem: fmt.Sprintf("the process that reads it exceeded its memory limit of %d MiB", r.o.Memory>>20),
 			Cure: "raise the limit with the parameter memory_limit of the URL, or run `barograph verify` to find out whether the archive is damaged",
 		}
-	case strings.HasPrefix(state.String(), "signal: killed"):
-		return &fault.Error{File: r.o.Path, Problem: "the process that reads it was killed by another process or the system", Cure: "see the system's log; memory may have run out"}
+	case state.Exited() && state.ExitCode() != goCrashed: // noSocket; the last line that it printed has the reason
+		return &fault.Error{
+			File: r.o.Path, Problem: "the process that reads it exited with an error",
+			Err:  errors.New(cmp.Or(stderr[strings.LastIndex(stderr, "\n")+1:], state.String())),
+			Cure: "if too many files are open, raise the limit (ulimit -n); then try again",
+		}
 	}
-	return engine.DamagedError(r.o.Path, errors.New("the process that read it crashed: "+reason(text, state.String())))
+	return &fault.Error{
+		File: r.o.Path, Problem: "the process that reads it was ended by another process or the system", Err: errors.New(why),
+		Cure: "try again; the system's log may have the reason, for example a lack of memory",
+	}
 }
 
 // closing returns the error of a call whose process this side has ended.
@@ -317,16 +334,6 @@ func (r *Reader) closing() error {
 		return errClosed
 	}
 	return &fault.Error{File: r.o.Path, Problem: "the process that reads it was restarted, because another call failed or hung", Cure: "try again"}
-}
-
-// crashLine finds the line in which the Go runtime or C++ gives the reason of a crash.
-var crashLine = regexp.MustCompile(`(?m)^(?:\s*what\(\): *|SIG[A-Z]+: |fatal error: |panic: |runtime: ).*$`)
-
-func reason(stderr, state string) string {
-	if line := crashLine.FindString(stderr); line != "" {
-		return strings.TrimSpace(line)
-	}
-	return state
 }
 
 // About returns the engine's About and adds what reading in a separate process costs.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -95,6 +96,11 @@ func (fakeArchive) Contents(ctx context.Context, subset string) (archive.Content
 		os.Exit(0) //nolint:forbidigo // a child of the tests
 	case "hang":
 		time.Sleep(time.Hour)
+	case "readable /proc":
+		if err := os.Unsetenv(hostProc); err != nil {
+			return archive.Contents{}, err
+		}
+		<-ctx.Done()
 	case "wait":
 		<-ctx.Done()
 		canceled.Add(1)
@@ -350,6 +356,39 @@ func TestRecordsFromAnotherProcess(t *testing.T) {
 	}
 }
 
+// TestDumpLeftAfterCancellation: a caller who cancels a dump may also leave it, or wait for its error. Neither kills the
+// process. With one thread, the goroutine that a context starts when it is canceled runs late.
+func TestDumpLeftAfterCancellation(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	r := fake(t, Options{})
+	a, pid := opened(t, r), r.PID()
+	for i := range 20 {
+		isLeft := i%2 == 0
+		if _, err := a.Size(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		conn, process := r.idle[0].conn, r.process
+		ctx, cancel := context.WithCancel(t.Context())
+		var failed error
+		for _, err := range a.Dump(ctx, "s") {
+			cancel()
+			if failed = err; isLeft {
+				break
+			}
+		}
+		cancel()
+		if errors.Is(failed, context.Canceled) == isLeft {
+			t.Errorf("the caller left: %t, the dump ended with %v", isLeft, failed)
+		}
+		for conn.SetDeadline(time.Time{}) == nil { // the Reader closes the connection after the call has ended
+			time.Sleep(time.Millisecond)
+		}
+		if process.killed.Load() || r.PID() != pid {
+			t.Fatalf("dump %d: process %d was killed, and process %d runs", i, pid, r.PID())
+		}
+	}
+}
+
 // TestErrorsOfTheOtherProcess: an error keeps its text, place, cure, status and cause.
 func TestErrorsOfTheOtherProcess(t *testing.T) {
 	r := fake(t, Options{})
@@ -408,6 +447,20 @@ func TestCrashes(t *testing.T) {
 		t.Errorf("a process that needs more memory than it may have: %v", err)
 	}
 	fake(t, Options{Memory: 1 << 40})
+}
+
+// hostProc is the environment variable that names the folder /proc for gopsutil.
+const hostProc = "HOST_PROC"
+
+// TestMemoryAfterAnError: a process whose memory could not be measured at first exits as soon as it measures too much.
+func TestMemoryAfterAnError(t *testing.T) {
+	t.Setenv(hostProc, filepath.Join(t.TempDir(), "none"))
+	a := opened(t, fake(t, Options{Memory: 1 << 20}))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if _, err := a.Contents(ctx, "readable /proc"); err == nil || !strings.Contains(err.Error(), "exceeded its memory limit of 1 MiB") {
+		t.Error(err)
+	}
 }
 
 // TestCanceledCalls: a canceled call ends at once, and the process answers the next one.

@@ -33,7 +33,7 @@ const (
 	opExplain  operation = "explain"
 	opDump     operation = "dump"
 	opSize     operation = "size"
-	opRanges   operation = "parts"
+	opRanges   operation = "ranges"
 	opRows     operation = "rows"
 )
 

@@ -12,11 +12,31 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/internal/lists"
+	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
 )
 
-// wireBatch is a batch of random records with texts of 0 to 299 bytes. No value is missing: NaN differs from itself.
+// wireValue is a random value, or one whose bits a conversion could change: missing, another NaN, infinite, −0, or the
+// smallest and the greatest number.
+func wireValue(r *rand.Rand) float64 {
+	special := []float64{
+		record.Missing(), math.Float64frombits(0xFFF8_0000_0000_0001), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 0,
+		math.SmallestNonzeroFloat64, math.MaxFloat64,
+	}
+	if k := r.IntN(2 * len(special)); k < len(special) {
+		return special[k]
+	}
+	return r.NormFloat64()
+}
+
+// bits returns the bits of values. NaN differs from itself, and −0 equals 0; their bits do not.
+func bits(values []float64) []uint64 {
+	return lists.Map(values, math.Float64bits)
+}
+
+// wireBatch is a batch of random records with texts of 0 to 299 random bytes.
 func wireBatch(r *rand.Rand, t *record.LineType, n int) *record.Batch {
 	b := &record.Batch{}
 	b.Reset(t, "a.stat")
@@ -28,20 +48,25 @@ func wireBatch(r *rand.Rand, t *record.LineType, n int) *record.Batch {
 	for i := range n {
 		b.AppendTimes(uint32(r.IntN(3)), int32(r.IntN(100))*3600, int64(r.IntN(1e9))-5e8, uint32(i))
 		for k := range b.Num {
-			b.Num[k] = append(b.Num[k], r.NormFloat64())
+			b.Num[k] = append(b.Num[k], wireValue(r))
 		}
 		for k := range b.Text {
-			b.Text[k] = append(b.Text[k], string(make([]byte, r.IntN(300))))
+			text := make([]byte, r.IntN(300))
+			for i := range text {
+				text[i] = byte(r.IntN(256))
+			}
+			b.Text[k] = append(b.Text[k], string(text))
 		}
 		if t.Group != nil {
-			b.Group = append(b.Group, r.Float64(), math.Inf(1))
+			b.Group = append(b.Group, wireValue(r), wireValue(r))
 			b.GroupEnd = append(b.GroupEnd, uint32(len(b.Group)))
 		}
 	}
 	return b
 }
 
-// TestBatchesOverTheWire: every record of a stream of batches arrives as it was sent, although a text is sent once.
+// TestBatchesOverTheWire: every record of a stream of batches arrives as it was sent, with the same bits in each number,
+// although a text is sent once.
 func TestBatchesOverTheWire(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var e encoder
@@ -70,15 +95,45 @@ func TestBatchesOverTheWire(t *testing.T) {
 				{got.ObsBeg, sent.ObsBeg},
 				{got.ObsEnd, sent.ObsEnd},
 				{got.Line, sent.Line},
-				{got.Num, sent.Num},
+				{lists.Map(got.Num, bits), lists.Map(sent.Num, bits)},
 				{got.Text, sent.Text},
-				{got.Group, sent.Group},
+				{bits(got.Group), bits(sent.Group)},
 				{got.GroupEnd, sent.GroupEnd},
 			} {
 				if n > 0 && reflect.ValueOf(columns[1]).Len() > 0 && !reflect.DeepEqual(columns[0], columns[1]) {
 					t.Errorf("%s, %d records: %v, sent was %v", name, n, columns[0], columns[1])
 				}
 			}
+		}
+	}
+}
+
+// TestRowsOverTheWire: the numbers of an answer, and those of its lists, arrive with the same bits.
+func TestRowsOverTheWire(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	columns := []question.Column{{Name: "value", Kind: question.Number}, {Name: "list", Kind: question.List}}
+	var sent, got answer.Builder
+	sent.Reset(columns)
+	for i := range 100 {
+		sent.Num(0, wireValue(r))
+		list := sent.Vector(1)
+		for range i % 4 {
+			list.Num = append(list.Num, wireValue(r))
+		}
+		list.End = append(list.End, len(list.Num))
+		sent.Row()
+	}
+	got.Reset(columns)
+	var e encoder
+	e.rows(&sent.Answer, 0, sent.Rows)
+	var d decoder
+	if err := d.rows(e.buf, &got); err != nil || got.Rows != sent.Rows {
+		t.Fatalf("%d rows of %d, %v", got.Rows, sent.Rows, err)
+	}
+	for k := range columns {
+		g, s := got.Vectors[k], sent.Vectors[k]
+		if !slices.Equal(bits(g.Num), bits(s.Num)) || !slices.Equal(g.End, s.End) {
+			t.Errorf("%s: %v, sent was %v", columns[k].Name, g, s)
 		}
 	}
 }

@@ -146,12 +146,12 @@ func (p *poster) filters(ctx context.Context, condition string, args []any) (all
 // allValues yields every stored value.
 func (s *postStore) allValues(ctx context.Context) iter.Seq2[*posts.Value, error] {
 	return func(yield func(*posts.Value, error) bool) {
-		errStop := errors.New("the caller wants no more values")
+		errStop, isStopped := errors.New("the caller wants no more values"), false
 		err := s.withConn(ctx, func(c *PostConn) error {
 			for _, t := range s.layout.tables {
 				_, err := c.Direct(ctx, s.Dialect.selectAll(t), nil, func(v []any) error {
 					return eachValue(t, v, func(out *posts.Value) error {
-						if !yield(out, nil) {
+						if isStopped = !yield(out, nil); isStopped {
 							return errStop
 						}
 						return nil
@@ -163,7 +163,7 @@ func (s *postStore) allValues(ctx context.Context) iter.Seq2[*posts.Value, error
 			}
 			return nil
 		})
-		if err != nil && !errors.Is(err, errStop) {
+		if err != nil && !isStopped { // if the context is canceled, err may differ from errStop
 			yield(nil, err)
 		}
 	}

@@ -25,7 +25,7 @@ func pageHeader(n, further int) string {
 }
 
 // TestPageHeaders: the headers of a column's pages are read from its first page on, which may be a dictionary, up to the
-// end of the column or of the file.
+// end of the column or of the file. The data must begin at one of them.
 func TestPageHeaders(t *testing.T) {
 	pages := pageHeader(2, 0) + "ab" + pageHeader(0, 0) + pageHeader(3, 0) + "abc" // 9, 7 and 10 bytes from byte 4 on
 	const damaged = "\x15\x00\x15\x02\x15\x03\x00"                                 // a page of -2 bytes
@@ -39,7 +39,11 @@ func TestPageHeaders(t *testing.T) {
 		"damage after the column":          {"PAR1" + pages + damaged, 4, 0, 26, ""},
 		"the first page is damaged":        {"PAR1" + damaged + pages, 4, 0, 33, "its page has -2 bytes"},
 		"a dictionary is damaged":          {"PAR1" + damaged + pages, 11, 4, 33, "its page has -2 bytes"},
-		"damage before a dictionary":       {"PAR1" + damaged + pages, 4, 11, 26, ""},
+		"data before a dictionary":         {"PAR1" + damaged + pages, 4, 11, 26, ""}, // the library refuses to seek there
+		"data from the second page on":     {"PAR1" + pages, 13, 4, 26, ""},
+		"data from the end on":             {"PAR1" + pages, 30, 4, 26, ""},
+		"data within a dictionary":         {"PAR1" + pages, 5, 4, 26, "its data begin within a page"},
+		"data within a later page":         {"PAR1" + pages, 29, 4, 26, "its data begin within a page"},
 		"a header beyond the column":       {"PAR1" + pages, 4, 0, 20, "EOF"},
 		"a column that exceeds the file":   {"PAR1" + pages, 4, 0, 1 << 40, ""},
 		"a column after the file":          {"PAR1" + pages, 1000, 0, 26, ""},

@@ -54,8 +54,8 @@ func Damaged(err *error) {
 }
 
 // checkPageHeaders reads the headers of a column's pages in a row group, from the dictionary on if there is one, up to
-// the end of the column. A count that exceeds the column therefore is an error. The library's row reader skips the
-// dictionary and begins at DataPageOffset, which this function does not check if the column has a dictionary.
+// the end of the column. A count that exceeds the column therefore is an error. The library reads rows from
+// DataPageOffset on, at which a page must begin. Outside the column the library finds no page.
 func checkPageHeaders(f io.ReaderAt, size int64, c *format.ColumnMetaData) error {
 	position := c.DataPageOffset
 	if c.DictionaryPageOffset != 0 {
@@ -72,7 +72,11 @@ func checkPageHeaders(f io.ReaderAt, size int64, c *format.ColumnMetaData) error
 		if page.CompressedPageSize < 0 {
 			return fmt.Errorf("its page has %d bytes", page.CompressedPageSize)
 		}
-		position += int64(n) + int64(page.CompressedPageSize)
+		next := position + int64(n) + int64(page.CompressedPageSize)
+		if position < c.DataPageOffset && c.DataPageOffset < min(next, end) {
+			return errors.New("its data begin within a page")
+		}
+		position = next
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package parquetfile
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -170,6 +172,60 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		case c.problem != "" && (err == nil || !strings.Contains(err.Error(), c.problem)):
 			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// withColumn returns a file whose footer has a changed description of the first column of the first row group.
+func withColumn(t *testing.T, text []byte, change func(c *format.ColumnMetaData)) []byte {
+	t.Helper()
+	end := len(text) - 8
+	start := end - int(binary.LittleEndian.Uint32(text[end:]))
+	var footer format.FileMetaData
+	if err := thrift.Unmarshal(new(thrift.CompactProtocol), text[start:end], &footer); err != nil {
+		t.Fatal(err)
+	}
+	change(&footer.RowGroups[0].Columns[0].MetaData)
+	changed, err := thrift.Marshal(new(thrift.CompactProtocol), &footer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := append(bytes.Clone(text[:start]), changed...)
+	return append(binary.LittleEndian.AppendUint32(out, uint32(len(changed))), "PAR1"...)
+}
+
+// TestOffsetOfData: the library reads rows from DataPageOffset on, which may be damaged in the footer of an otherwise
+// intact file. Within the dictionary it could find a list of two billion numbers.
+func TestOffsetOfData(t *testing.T) {
+	const list = "\x19\xf7\xff\xff\xff\xff\x07"
+	text := written(t, []row{{list, 3.5}})
+	within := int64(bytes.Index(text, []byte(list)))
+	for name, c := range map[string]struct {
+		change  func(c *format.ColumnMetaData)
+		problem string // of Open
+		isRead  bool
+	}{
+		"intact":                       {func(*format.ColumnMetaData) {}, "", true},
+		"the position of a dictionary": {func(c *format.ColumnMetaData) { c.DataPageOffset = c.DictionaryPageOffset }, "", true},
+		"within the dictionary":        {func(c *format.ColumnMetaData) { c.DataPageOffset = within }, "its data begin within a page", false},
+		"before the dictionary":        {func(c *format.ColumnMetaData) { c.DataPageOffset = c.DictionaryPageOffset - 1 }, "", false},
+		"no position":                  {func(c *format.ColumnMetaData) { c.DataPageOffset = 0 }, "", false},
+		"below 0":                      {func(c *format.ColumnMetaData) { c.DataPageOffset = -1 }, "", false},
+		"after the column":             {func(c *format.ColumnMetaData) { c.DataPageOffset += 1000 }, "", false},
+	} {
+		file, err := openText(t, withColumn(t, text, c.change))
+		if (err == nil) != (c.problem == "") || err != nil && !strings.Contains(err.Error(), c.problem) {
+			t.Errorf("%s: %v, want %q", name, err, c.problem)
+		}
+		if err != nil {
+			continue
+		}
+		read := func() (n int, err error) {
+			defer Damaged(&err)
+			return parquet.NewGenericReader[row](file).Read(make([]row, 1))
+		}
+		if n, err := read(); (n == 1 && errors.Is(err, io.EOF)) != c.isRead {
+			t.Errorf("%s: %d rows, %v", name, n, err)
 		}
 	}
 }

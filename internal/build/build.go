@@ -32,18 +32,23 @@ func commitOf(settings []debug.BuildSetting) (revision, committed string) {
 	return revision, value["vcs.time"]
 }
 
-// Version returns the version of the program: its release, else the version of its module, else the commit from which
-// it was built. If the build recorded none of them, the version is "(devel)" or "unknown".
+// Version returns the version of the program without a leading v: its release, else the version of its module, else the
+// commit from which it was built. If the build recorded none of them, the version is "(devel)" or "unknown".
 func Version() string {
-	info, ok := debug.ReadBuildInfo()
-	if release != "" || !ok {
-		return cmp.Or(release, "unknown")
-	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
+	info, _ := debug.ReadBuildInfo()
+	return versionOf(release, info)
+}
+
+func versionOf(release string, info *debug.BuildInfo) string {
+	if info == nil {
+		info = &debug.BuildInfo{Main: debug.Module{Version: "unknown"}}
 	}
 	revision, _ := commitOf(info.Settings)
-	return cmp.Or(revision, "(devel)")
+	module := info.Main.Version
+	if module == "(devel)" {
+		module = ""
+	}
+	return strings.TrimPrefix(cmp.Or(release, module, revision, "(devel)"), "v")
 }
 
 // Module returns the version of a module that the program is linked from, or of its replacement, without the leading v;
@@ -51,12 +56,12 @@ func Version() string {
 func Module(path string) string {
 	version := ""
 	if info, ok := debug.ReadBuildInfo(); ok {
-		version = versionOf(info.Deps, path)
+		version = moduleVersion(info.Deps, path)
 	}
 	return cmp.Or(version, "unknown")
 }
 
-func versionOf(modules []*debug.Module, path string) string {
+func moduleVersion(modules []*debug.Module, path string) string {
 	for _, m := range modules {
 		if m.Path == path {
 			return strings.TrimPrefix(cmp.Or(m.Replace, m).Version, "v")
