@@ -229,9 +229,9 @@ func (s *LockedStore) restore(ctx context.Context, subset, name string) error {
 	return errors.Join(s.Remove(ctx, subset, t, u.New), s.Write(ctx, subset, t, docs))
 }
 
-// deleteUndo removes the undo documents of a commit that is visible or rolled back. If that fails, or if the client dies
-// before, they remain. After a rollback the next commit has the same number and overwrites them. After a visible commit
-// nobody removes them.
+// deleteUndo removes the undo documents of a commit that is visible or rolled back. If that fails, or if the client
+// dies before, they remain. After a rollback the next commit has the same number and overwrites them. After a visible
+// commit nobody removes them.
 func (s *LockedStore) deleteUndo(ctx context.Context, subset string, p pending) {
 	names := lists.Map(lists.Indices(p.Parts), func(k int) string { return undoName(subset, p, k) })
 	if err := s.Delete(context.WithoutCancel(ctx), names); err != nil {
