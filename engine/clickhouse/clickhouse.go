@@ -119,7 +119,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		return nil, errors.Join(d.describeError(err), stop())
 	}
 	closeArchive := func() error {
-		if location.CheckReplaced() != nil { // an orderly exit would write into another archive at this path
+		if location.CheckReplaced() != nil { // without the process, writeDigests writes nothing into another archive
 			h.Kill()
 		}
 		d.writeDigests(context.WithoutCancel(ctx))
@@ -173,8 +173,9 @@ func writeConfigFile(dir, config string) (argument string, err error) {
 	return "--config-file=" + file, os.WriteFile(file, []byte("<clickhouse>"+config+"</clickhouse>"), 0o600)
 }
 
-// The library's configurations for an archive that is open for writing and for reading. When it reads, it merges and
-// removes nothing. An unreadable part is an error; by default ClickHouse would detach up to a hundred parts of a table.
+// writeConfig is the library's configuration for an archive that is open for writing, readConfig for one that is open
+// for reading. With readConfig the library merges and removes nothing. With both an unreadable part is an error; by
+// default ClickHouse would detach up to a hundred parts of a table.
 const (
 	writeConfig = "<database_atomic_delay_before_drop_table_sec>0</database_atomic_delay_before_drop_table_sec>" +
 		"<merge_tree><old_parts_lifetime>10</old_parts_lifetime>" + refuseBrokenParts + "</merge_tree>"

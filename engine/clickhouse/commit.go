@@ -148,8 +148,9 @@ func (d *database) publishCopies(ctx context.Context, number int64, names []stri
 	defer d.publishLock.Unlock()
 	for _, name := range names {
 		// A finished copy has the number of its commit as comment. The copy must replace the table if it has this comment
-		// and the table has not; after the exchange, the table has it. CREATE TABLE … AS also copies the comment. A copy
-		// whose creation was interrupted therefore has the same comment as its table, and is skipped.
+		// and the table has not; after the exchange, the table has it. A later commit that was not decided may have left a
+		// copy whose creation was interrupted. Because CREATE TABLE … AS also copies the comment, that copy has the same
+		// comment as its table, and is skipped.
 		text := fmt.Sprintf("SELECT countIf(name = %s) > countIf(name = %s) FROM system.tables "+
 			"WHERE database = currentDatabase() AND comment = '%d'", quote(name+copySuffix), quote(name), number)
 		isPending, err := sqlengine.QueryNumber(ctx, d.pool, text)

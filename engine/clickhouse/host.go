@@ -56,7 +56,7 @@ func startHost(ctx context.Context, args func(dir string) ([]string, error)) (*p
 	return h, nil
 }
 
-// close stops the process, and waits until it has closed the archive.
+// close stops the process, and waits until it has exited.
 func (h *process) close() error { return errors.Join(h.pool.close(), h.Close()) }
 
 // connect opens a session.

@@ -45,8 +45,8 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 	t := &starTables{Placement: p, home: filepath.Join(s.path, starFolder)}
 	d := sqlengine.StarDialect{Table: func(name tables.StarTable) string { return string(name) }}
 	out, err := sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
-		Location: t.home, ReadOnly: s.readOnly, Text: d.Text, Load: t.load, Size: t.size, DropCaches: t.cold, Close: t.close,
-		ReadNote: func(context.Context) (string, error) { return t.note() },
+		Location: t.home, ReadOnly: s.readOnly, Text: d.Text, Load: t.load, Size: t.size, DropCaches: t.dropCaches,
+		ReadNote: func(context.Context) (string, error) { return t.note() }, Close: t.close,
 		Rows: func(ctx context.Context, q tables.StarQuery, f func(row []any) error) error {
 			return t.process.pool.Rows(ctx, d.Text(q), nil, f)
 		},
@@ -264,8 +264,8 @@ func (t *starTables) size(ctx context.Context) ([]int64, error) {
 	})
 }
 
-// cold drops ClickHouse's caches of files.
-func (t *starTables) cold(ctx context.Context) error {
+// dropCaches drops ClickHouse's caches of files.
+func (t *starTables) dropCaches(ctx context.Context) error {
 	return errors.Join(
 		t.process.pool.Exec(ctx, "SYSTEM DROP MARK CACHE"), t.process.pool.Exec(ctx, "SYSTEM DROP UNCOMPRESSED CACHE"))
 }

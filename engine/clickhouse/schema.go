@@ -14,8 +14,9 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// longestName is the greatest length of a table's name in bytes. In the name of a file, ClickHouse writes a byte as up
-// to three.
+// longestName is the greatest length of a table's name in bytes. A subset of up to longestName-40 bytes keeps its name:
+// 40 bytes are enough for the slash, the longest name after it, and copySuffix. In the name of a file, ClickHouse
+// writes a byte as up to three.
 const longestName = 70
 
 // tableName returns the name of a subset's table: subset/table. A long subset is shortened and gets its digest.

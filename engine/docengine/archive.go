@@ -297,7 +297,7 @@ func SeriesOf(c *design.Catalog, q *question.Question) (all []Series) {
 	return slices.CompactFunc(all, func(x, y Series) bool { return x.Prefix == y.Prefix })
 }
 
-// Lookup is the place of the records of each id that a question reads.
+// Lookup contains the header and the valid time for each id that a question reads.
 type Lookup struct {
 	Headers []record.Header
 	Places  []Place // one for each of Query.Keys
@@ -332,8 +332,8 @@ func Derive(c *design.Catalog, out *archive.Query) *Lookup {
 	return l
 }
 
-// Answer calls read, which appends records to a batch with these headers. It adds them to
-// into in the question's order, without records at other times of day than the question's.
+// Answer calls read, which appends records to a batch with these headers. Answer then passes
+// the records to the builder in the question's order, and omits those that its TimeFilter rejects.
 func (a *Archive) Answer(
 	q *question.Question, headers []record.Header, into *answer.Builder, read func(rows *record.Batch) error,
 ) error {
@@ -492,7 +492,7 @@ func (Payloads) Decode(payload []byte, into *record.Batch, head uint32, valid in
 	return design.DecodePayload(payload, into, head, valid)
 }
 
-// Prefixes returns the prefixes of the ids of a line type: one for each version of its files.
+// Prefixes returns the prefixes of the ids of a line type: one for each value of the header column version (V01 …).
 func (a *Archive) Prefixes(ctx context.Context, subset string, t *record.LineType) (out []string, err error) {
 	c, err := a.CachedCatalog(ctx, subset)
 	if err != nil {

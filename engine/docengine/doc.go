@@ -12,7 +12,7 @@
 //   - It marks itself as pending in the subset's state.
 //   - It writes the documents.
 //   - It replaces the state with one swap: catalog, marks and version change together, and
-//     the commit becomes visible.
+//     the commit becomes visible. Readers may have seen some of its documents before.
 //
 // A client that finds a pending commit whose owner gives no heartbeat rewrites the state, so that
 // the owner can no longer publish, and restores the documents.

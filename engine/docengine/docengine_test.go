@@ -88,7 +88,7 @@ func TestParseMarks(t *testing.T) {
 }
 
 // TestParseNumberedMark: every field is read as it was written. The test fails for a field that is added to
-// archive.Mark and not parsed.
+// archive.Mark and not parsed, if it is a string, an int64 or a time.Time.
 func TestParseNumberedMark(t *testing.T) {
 	want := everyField()
 	text, err := json.Marshal(want)
@@ -106,7 +106,7 @@ func TestParseNumberedMark(t *testing.T) {
 	}
 }
 
-// everyField returns a mark without an empty field.
+// everyField returns a mark without an empty field among its strings, int64 numbers and times.
 func everyField() (m NumberedMark) {
 	m.Version, m.Number = 7, -8
 	v := reflect.ValueOf(&m.Mark).Elem()

@@ -41,7 +41,7 @@ type subsetType struct {
 	t      *record.LineType
 }
 
-// NewLocked returns the Store.
+// NewLocked makes a Store of s. Options.Writers must be greater than 0, because a rollback needs Change.Existing.
 func NewLocked(s SingleDocumentStore, o Options) *LockedStore {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -75,13 +75,14 @@ const subsetsName = "subsets"
 func stateName(subset string) string { return "state::" + url.QueryEscape(subset) }
 func lockName(subset string) string  { return "lock::" + url.QueryEscape(subset) }
 
-// partName is the name of a text that belongs to one commit: its marks or ids.
-func partName(what, subset string, commit int64) string {
+// commitTextName is the name of a text that belongs to one commit: its marks or ids. The names of undo documents begin
+// with it.
+func commitTextName(what, subset string, commit int64) string {
 	return what + "::" + url.QueryEscape(subset) + "::" + strconv.FormatInt(commit, 10)
 }
 
 func undoName(subset string, p pending, part int) string {
-	return partName("undo", subset, p.Commit) + "::" + strconv.Itoa(part)
+	return commitTextName("undo", subset, p.Commit) + "::" + strconv.Itoa(part)
 }
 
 // loadState reads the state of a subset; rev is 0 if it does not exist.
@@ -97,8 +98,9 @@ func (s *LockedStore) loadState(ctx context.Context, subset string) (*state, int
 	return st, rev, nil
 }
 
-// recoveredState returns the state of a subset without a pending commit. Once for each subset it
-// waits for commits that started before this store, and rolls back a crashed commit.
+// recoveredState returns the state of a subset. As long as a subset is not in recovered, it first
+// waits for a pending commit of another client, and rolls back a crashed one. Later the state may
+// contain a pending commit; its version, catalog and lists are those of the last visible commit.
 func (s *LockedStore) recoveredState(ctx context.Context, subset string) (*state, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -140,7 +142,9 @@ func (s *LockedStore) awaitOther(ctx context.Context, subset string) (*state, er
 	var w watch
 	var unowned string // id of the pending commit that had no owner in the last round
 	for {
-		current, _, err := loadLock(ctx, s, lockName(subset)) // before the state: its owner may publish and free it
+		// Read the lock before the state. An owner publishes before it frees the lock: if the lock is free here, the state
+		// below does not have a commit as pending that its owner has published.
+		current, _, err := loadLock(ctx, s, lockName(subset))
 		if err != nil {
 			return nil, err
 		}
@@ -225,9 +229,9 @@ func (s *LockedStore) restore(ctx context.Context, subset, name string) error {
 	return errors.Join(s.Remove(ctx, subset, t, u.New), s.Write(ctx, subset, t, docs))
 }
 
-// deleteUndo removes undo documents that are not needed any more. If that fails, or if the client dies before it, they
-// remain. The next commit has the number of a commit that was rolled back, and overwrites its undo documents; nobody
-// removes those of a visible commit.
+// deleteUndo removes the undo documents of a commit that is visible or rolled back. If that fails, or if the client
+// dies before, they remain. After a rollback the next commit has the same number and overwrites them. After a visible
+// commit nobody removes them.
 func (s *LockedStore) deleteUndo(ctx context.Context, subset string, p pending) {
 	names := lists.Map(lists.Indices(p.Parts), func(k int) string { return undoName(subset, p, k) })
 	if err := s.Delete(context.WithoutCancel(ctx), names); err != nil {
@@ -252,7 +256,7 @@ func (s *LockedStore) get(ctx context.Context, name string, v any) error {
 	return parse(name, texts, v)
 }
 
-// parse parses one of some texts, which must be among them.
+// parse parses the text of this name. A missing text is an error.
 func parse(name string, texts map[string][]byte, v any) error {
 	if _, ok := texts[name]; !ok {
 		return fmt.Errorf("%s is missing", name)
@@ -272,7 +276,7 @@ func (s *LockedStore) IDs(ctx context.Context, subset string) (map[string][]stri
 	all := map[string][]string{}
 	for _, commit := range st.Listed {
 		var some map[string][]string
-		if err := s.get(ctx, partName("ids", subset, commit), &some); err != nil {
+		if err := s.get(ctx, commitTextName("ids", subset, commit), &some); err != nil {
 			return nil, err
 		}
 		for t, ids := range some {
@@ -327,7 +331,7 @@ func (s *LockedStore) Marks(ctx context.Context, subset string) ([]archive.Mark,
 	if err != nil || len(st.Marked) == 0 {
 		return nil, err
 	}
-	names := lists.Map(st.Marked, func(commit int64) string { return partName("marks", subset, commit) })
+	names := lists.Map(st.Marked, func(commit int64) string { return commitTextName("marks", subset, commit) })
 	texts, err := s.Get(ctx, names)
 	if err != nil {
 		return nil, err
@@ -485,13 +489,13 @@ func (k *lockedCommit) Remove(ctx context.Context, t *record.LineType, ids []str
 
 func (k *lockedCommit) Publish(ctx context.Context, catalog []byte, done []archive.Mark) (int64, error) {
 	if len(done) > 0 {
-		if err := k.s.put(ctx, partName("marks", k.subset, k.p.Commit), done); err != nil {
+		if err := k.s.put(ctx, commitTextName("marks", k.subset, k.p.Commit), done); err != nil {
 			return 0, err
 		}
 		k.state.Marked = append(k.state.Marked, k.p.Commit)
 	}
 	if len(k.newIDs) > 0 {
-		if err := k.s.put(ctx, partName("ids", k.subset, k.p.Commit), k.newIDs); err != nil {
+		if err := k.s.put(ctx, commitTextName("ids", k.subset, k.p.Commit), k.newIDs); err != nil {
 			return 0, err
 		}
 		k.state.Listed = append(k.state.Listed, k.p.Commit)
@@ -535,7 +539,7 @@ func (k *lockedCommit) End(ctx context.Context, visible bool, err error) error {
 // visible, because an id that remains in a list has no effect.
 func (k *lockedCommit) removeListedIDs(ctx context.Context) error {
 	for _, commit := range k.state.Listed {
-		name := partName("ids", k.subset, commit)
+		name := commitTextName("ids", k.subset, commit)
 		var some map[string][]string
 		if err := k.s.get(ctx, name, &some); err != nil {
 			return err

@@ -266,7 +266,7 @@ func TestMissingMarks(t *testing.T) {
 	if marks, err := a.Marks(t.Context(), "a"); err != nil || len(marks) != 1 {
 		t.Fatalf("%v, %v", marks, err)
 	}
-	delete(shared.texts, partName("marks", "a", 1))
+	delete(shared.texts, commitTextName("marks", "a", 1))
 	if _, err := a.Marks(t.Context(), "a"); err == nil || !strings.HasSuffix(err.Error(), "marks::a::1 is missing") {
 		t.Errorf("missing marks: %v", err)
 	}

@@ -11,8 +11,8 @@ import (
 // ErrChanged is the error of a write that came after another client's write.
 var ErrChanged = errors.New("another client has changed the document")
 
-// Store is what an engine must provide. Callers may call all methods concurrently. All
-// methods but Create first roll back or complete commits that crashed before.
+// Store is what an engine must provide. Callers may call all methods concurrently. Describe,
+// Marks and Begin first roll back or complete commits that crashed before.
 type Store interface {
 	// Subsets lists the subsets, in any order.
 	Subsets(ctx context.Context) ([]string, error)
@@ -45,7 +45,8 @@ type Codec interface {
 	Decode(doc []byte, into *record.Batch, head uint32, valid int64) error
 }
 
-// Commit is a commit in flight. Nothing of it is visible before Publish.
+// Commit is a commit in flight. Publish makes it visible. Until then readers see nothing of it, except that readers of
+// a LockedStore may see some of its documents.
 type Commit interface {
 	// Fetch reads documents as of the start of the commit, in any order. ids may include ids
 	// without a document. doc is valid until each returns. Calls of each never overlap.

@@ -46,7 +46,7 @@ func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, erro
 		CountDocs: func(from string) string {
 			return "SELECT count(*), coalesce(sum(json_array_length(data)), 0) FROM " + from
 		},
-		JoinOperator: "CROSS JOIN", // CROSS JOIN keeps the order of the table of lines
+		JoinOperator: "CROSS JOIN", // SQLite then reads the lines in the outer loop, in the order in which they are stored
 	}
 	return archive.WrapErrors(a, d.explain), nil
 }
@@ -189,8 +189,9 @@ func accesses(n design.Name, t *record.LineType, subset string, steps []string) 
 				a.Method = archive.IndexScan
 			}
 		case strings.HasPrefix(a.Index, "sqlite_autoindex_") && !strings.ContainsAny(m[5], "<>"):
-			// The terms fix the complete key of the index of a primary key: Barograph's unique keys have one column
-			// each. The key of headers has more, but it is not a constraint and has no automatic index.
+			// The conditions in parentheses fix the complete key of this index, which belongs to a primary key, because
+			// Barograph's unique keys have one column each. The key of headers has more columns, but it is not a
+			// constraint and has no automatic index.
 			a.Method = archive.KeyLookup
 		}
 		out = append(out, a)
@@ -216,7 +217,7 @@ func (a *openArchive) RowRanges(ctx context.Context, subset string) (ranges []ar
 		if err != nil { // the last page is damaged; the index also contains the row numbers
 			last, err = sqlengine.QueryNumber(ctx, a.Pool, query+" INDEXED BY "+indexName(subset, name, typeIndexes[a.Design].name))
 		}
-		if err != nil { // without deletions there are at most as many rows as records
+		if err != nil { // without deletions, no row number is greater than the number of records
 			c, err := a.Catalog(ctx, subset)
 			if err != nil {
 				return nil, err

@@ -74,8 +74,8 @@ static uint64_t word(const unsigned char *p) {
 	return w;
 }
 
-// checksum returns the checksum of a page and its number. The number detects a page in the place of another one. Four
-// sums in parallel take a quarter of the time of one.
+// checksum returns one checksum over the content of a page and its number. Because of the number, a page in the place
+// of another one has a wrong checksum. Four sums in parallel take a quarter of the time of one.
 static uint64_t checksum(const unsigned char *page, int n, int64 at) {
 	uint64_t h[4] = {at / n + 1, 2, 3, 4};
 	int end = n - SUM_BYTES, i = 0;

@@ -11,5 +11,5 @@
 // silently return results from damaged pages. Other programs can read such files, but must not write
 // them: the checksums would become wrong.
 //
-// One loader may be open at a time.
+// An open file allows one loader at a time. Loaders of other processes may be open, and their commits take turns.
 package sqlite

@@ -96,7 +96,7 @@ func TestSquareRoots(t *testing.T) {
 	}
 }
 
-// A file on read-only media is opened without a log, unless the log has commits. Other files are opened as usual.
+// A file that is not on read-only media is opened with its log. The test does not cover read-only media.
 func TestReadMode(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
@@ -187,8 +187,7 @@ func TestErrorsOfAFile(t *testing.T) {
 	}
 }
 
-// Check finds a changed page of each table and index, and an index of another archive's rows. An intact archive has no
-// problem, and a canceled check is no problem of the archive.
+// Check finds one changed page and names the table. An intact archive has no problem.
 func TestCheckFindsDamagedPages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	e := openFile(t, path, engine.Options{})

@@ -12,8 +12,8 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// kvTables opens tables of records under keys. Only one statement writes at a time. A writer that waits for the lock
-// of the database continues at once, whereas SQLite makes it sleep and retry.
+// kvTables opens tables of records under keys. Only one statement writes at a time. Writers wait for the mutex writing,
+// and the next one starts as soon as it is free. If they waited in SQLite, SQLite would let them sleep and retry.
 type kvTables struct{ *database }
 
 func (k kvTables) dialect() *sqlengine.KVDialect {
@@ -27,7 +27,7 @@ func (k kvTables) dialect() *sqlengine.KVDialect {
 		AtPath:      func(doc, path string) string { return doc + " ->> " + path },
 		SetPath:     func(doc, path, value string) string { return "json_set(" + doc + ", " + path + ", " + value + ")" },
 		MaxParams:   32766,
-		// IMMEDIATE, because of two transactions that have started to read, one could never write.
+		// IMMEDIATE takes the write lock at once. If two transactions read first and wrote later, one of them would fail.
 		Begin: map[kv.IsolationLevel][]string{kv.Serializable: {"BEGIN IMMEDIATE"}},
 		Variants: map[kv.Layout]sqlengine.KVVariant{kv.Clustered: {
 			TableOptions: " WITHOUT ROWID",

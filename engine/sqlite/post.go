@@ -9,8 +9,9 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// postTables opens tables of values of SHEF messages. SQLite allows one writing transaction at a time. A poster that
-// waits for WriteLock continues at once, whereas SQLite makes it sleep and retry.
+// postTables opens tables of values of SHEF messages. SQLite allows one writing transaction at a time. Posters wait for
+// WriteLock, and the next one starts as soon as it is free. If they waited in SQLite, SQLite would let them sleep and
+// retry.
 type postTables struct{ *database }
 
 func postMethods() []posts.Method {
