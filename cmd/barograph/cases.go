@@ -30,7 +30,7 @@ series (over time), hour (by valid hour), threshold (by threshold). Cases starts
 Then it takes one question of each line type in turn.
 
 A question's name is its form, line type and variable: one_sl1l2_hgt. "ask" and "met" accept such a name for every
-variable of the data. Without --case "met" asks the first %d questions. You can edit the file
+variable of the data. Without --case "met" asks the first %d of these questions. You can edit the printed questions in a file
 (docs/reference/questions.md). Use it like this: barograph met FILES --case cases.yaml, or barograph ask URL
 cases.yaml#NAME.`, met.DerivedCases),
 		Example: `  barograph cases vsdb_data > cases.yaml
