@@ -87,7 +87,7 @@ func scanFlags(c *cobra.Command, p *scan.Program) {
 	f.Var((*list)(&p.Paths), "paths", "folders, one on each disk (default: where the engine keeps its data)")
 	f.StringVar(&p.Disks, "disks", "", "use throttled disks of \"barograph lab disks\" as paths: --disks for all, --disks=`N` for the first N")
 	f.Lookup("disks").NoOptDefVal = scan.AllDisks
-	f.StringSliceVar(&p.Partitions, "partitions", nil, "numbers, or auto (default: auto; experiments: see above)")
+	f.StringSliceVar(&p.Partitions, "partitions", nil, "numbers, or auto (default: auto; sweep: 1,2,4,8,16; experiment1: 1,2,4,8)")
 	f.IntVar(&p.Workers, "workers", 0, "workers of a query (default: one per partition)")
 	f.StringSliceVar(&p.Queries, "queries", toStrings(tables.StarQueries()), "queries")
 	f.IntVar(&p.Reps, "reps", 5, "timed warm repetitions of each query after each load")
