@@ -17,8 +17,9 @@ func newMerge(e *env) *cobra.Command {
 		Use:   "merge RUN… --out DIR",
 		Short: "Merge run folders that several client machines wrote at the same time",
 		Long: `Merge joins the folders of ycsb runs. For the same workload, engine, layout, target and number of threads it adds the
-histograms count by count, so percentiles are those of all operations. It sums the operations, and aligns the time series by the
-clocks of the machines. The throughput is that of the successful operations from the first start to the last end. A result that one
+histograms count by count, so percentiles are those of all operations. It sums the operations, and aligns the time
+series by the clocks of the machines. The throughput is that of the successful operations from the first start to the last
+end. A result that one
 client found wrong is wrong. If the folder of a client is missing, the result has a warning.
 
 Give each client its share of the work with the flag --shard i/n of "ycsb load" and "ycsb run".`,
