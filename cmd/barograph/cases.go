@@ -27,13 +27,11 @@ arguments cases reads the archive that the environment variable BAROGRAPH_ENGINE
 Six are those of NOAA's experiment: dieoff (by lead), one (one series over a few days), all (all levels and regions), levels
 (by lead at several levels), profile (by level at one lead), large (up to about 100,000 records). Three are those of
 METviewer's plots: series (over time), hour (by valid hour), threshold (by threshold). Cases starts with NOAA's six forms
-for one line type.
-Then it takes one question of each line type in turn.
+for one line type. Then it takes one question of each line type in turn.
 
 A question's name is its form, line type and variable: one_sl1l2_hgt. "ask" and "met" accept such a name for every
 variable of the data. Without --case "met" asks the first %d of these questions. Write the output to a file, such as
-cases.yaml, and edit it if you like
-(docs/reference/questions.md). Use the file like this: barograph met FILES --case cases.yaml, or barograph ask URL
+cases.yaml, and edit it if you like (docs/reference/questions.md). Use the file like this: barograph met FILES --case cases.yaml, or barograph ask URL
 cases.yaml#NAME.`, met.DerivedCases),
 		Example: `  barograph cases vsdb_data > cases.yaml
   barograph cases duckdb:archive.db > cases.yaml`,

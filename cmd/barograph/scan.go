@@ -23,7 +23,8 @@ func newScan(e *env) *cobra.Command {
 times it. "barograph synth tpcds" makes the tables. Queries: TPC-DS's q3, q52, q55; "scan", the sum of all sales. Experiments:
   experiment1   how many partitions on one path: 1, 2, 4, 8, or those of --partitions
   experiment2   one path with --partitions (or auto), then 1, 2, … paths with one partition each
-  sweep         1, 2, … paths, each with 1, 2, 4, 8 and 16 partitions, or those of --partitions
+  sweep         1, 2, … paths, each with 1, 2, 4, 8 and 16 partitions, or those of --partitions,
+                but not with fewer partitions than paths
 
 Without an experiment, scan loads only the configuration that the flags describe. With several paths, --partitions auto is
 one partition on each path. With a single path, it is the smallest of these numbers: GB of memory, cores, and 16. Scan loads

@@ -19,8 +19,7 @@ func newMerge(e *env) *cobra.Command {
 		Long: `Merge joins the folders of ycsb runs. For the same workload, engine, layout, target and number of threads it adds the
 histograms count by count, so percentiles are those of all operations. It sums the operations, and aligns the time
 series by the clocks of the machines. The throughput is that of the successful operations from the first start to the last
-end. A result that one
-client found wrong is wrong. If the folder of a client is missing, the result has a warning.
+end. A result that one client found wrong is wrong. If the folder of a client is missing, the result has a warning.
 
 Give each client its share of the work with the flag --shard i/n of "ycsb load" and "ycsb run".`,
 		Example: `  client-1$ barograph ycsb run --engine URL -P workloada -p operationcount=0 -p maxexecutiontime=60 --shard 1/2 --out a
