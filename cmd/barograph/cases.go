@@ -31,8 +31,8 @@ for one line type. Then it takes one question of each line type in turn.
 
 A question's name is its form, line type and variable: one_sl1l2_hgt. "ask" and "met" accept such a name for every
 variable of the data. Without --case "met" asks the first %d of these questions. Write the output to a file, such as
-cases.yaml, and edit it if you like (docs/reference/questions.md). Use the file like this: barograph met FILES --case cases.yaml, or barograph ask URL
-cases.yaml#NAME.`, met.DerivedCases),
+cases.yaml, and edit it if you like (docs/reference/questions.md). Use the file like this: barograph met FILES --case
+cases.yaml, or barograph ask URL cases.yaml#NAME.`, met.DerivedCases),
 		Example: `  barograph cases vsdb_data > cases.yaml
   barograph cases duckdb:archive.db > cases.yaml`,
 		Args: cobra.ArbitraryArgs,
