@@ -56,7 +56,7 @@ cases.yaml, or barograph ask URL cases.yaml#NAME.`, met.DerivedCases),
 // caseFlag adds the flag --case to a command whose default questions are derived from source.
 func caseFlag(c *cobra.Command, cases *[]string, source string) {
 	c.Flags().Var((*list)(cases), "case",
-		"questions: \"noaa\" (the seven cases of NOAA's experiment), case names, question files or METviewer plots (default: derived from "+source+")")
+		"questions: \"noaa\" (NOAA's seven cases), case names, question files or METviewer plots (default: derived from "+source+")")
 	complete(c, "case", caseNames)
 }
 

@@ -77,7 +77,7 @@ test empties them first. To store products for good, run "barograph shef post --
 	f.IntVar(&p.Posters, "clients", 1, "concurrent clients; they divide the stations")
 	f.IntVar(&p.Together, "batch", 1, "products per transaction")
 	f.IntVar(&p.Rounds, "reposts", 4, "reposts of the test bloat")
-	f.Float64Var(&p.SpeedUp, "speed-up", 0, "test live: how many times faster than in reality the feed arrives (default: no limit)")
+	f.Float64Var(&p.SpeedUp, "speed-up", 0, "test live: days of the feed per real day (default: no limit)")
 	f.StringVar(&out, "out", "", "run folder (default: runs/{time}-post)")
 	f.StringVar(&now, "now", "", "FILES: moment that decides years, e.g. 2024-07-03 (default: the present)")
 	f.StringVar(&p.Labs, "lab-dir", engine.LabDir(), "folder of \"lab up\"; the run records the settings of its servers")
