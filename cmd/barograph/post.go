@@ -70,7 +70,7 @@ test empties them first. To store products for good, run "barograph shef post --
 	f := c.Flags()
 	f.StringVar(&p.URL, engineFlag, "", "URL of the engine (required)")
 	f.StringSliceVar(&p.Designs, "design", []string{string(posts.Array96), string(posts.Single)}, "designs")
-	f.StringSliceVar(&p.Methods, "method", nil, "methods (default: all of the engine, and service; no service for FILES with a --policy other than overwrite)")
+	f.StringSliceVar(&p.Methods, "method", nil, "methods (default: all that the engine has, and service; FILES with a --policy other than overwrite: without service)")
 	f.StringSliceVar(&p.Tests, "test", nil, "tests (default: once with FILES, else quiet)")
 	f.DurationVar(&report2006, "report2006", 0, "run all tests of the report in its order, on as many products as fit this time, e.g. 20m")
 	f.StringVar(&p.Policy, "policy", string(posts.Overwrite), "what to do with a value whose key exists already: the modes of shef_duplicate in IHFS")

@@ -22,7 +22,7 @@ func newScan(e *env) *cobra.Command {
 		Long: `Scan distributes three tables of TPC-DS (sales, days, items) over several disks, checks the result of every query, and
 times it. "barograph synth tpcds" makes the tables. Queries: TPC-DS's q3, q52, q55; "scan", the sum of all sales. Experiments:
   experiment1   how many partitions on one path: 1, 2, 4, 8, or those of --partitions
-  experiment2   one path with --partitions (or auto), then 1, 2, … paths with one partition each
+  experiment2   first one path, --partitions (default: auto); then 1, 2, … paths, one partition each
   sweep         1, 2, … paths, partitions 1, 2, 4, 8, 16 (or --partitions), no fewer than paths
 
 Without an experiment, scan loads only the configuration that the flags describe. With several paths, --partitions auto is
