@@ -25,14 +25,14 @@ func newCases(e *env) *cobra.Command {
 		Long: fmt.Sprintf(`Cases derives questions from the records of an archive or of files. Each question has rows in these data. Without
 arguments cases reads the archive that the environment variable BAROGRAPH_ENGINE names. A question has one of nine forms.
 Six are those of NOAA's experiment: dieoff (by lead), one (one series over a few days), all (all levels and regions), levels
-(by lead at several levels), profile (by level at one lead), large (a large read). Three are those of METviewer's plots:
-series (over time), hour (by valid hour), threshold (by threshold). Cases starts with NOAA's six forms for one line type.
-Then it takes one question of each line type in turn.
+(by lead at several levels), profile (by level at one lead), large (up to about 100,000 records). Three are those of
+METviewer's plots: series (over time), hour (by valid hour), threshold (by threshold). Cases starts with NOAA's six forms
+for one line type. Then it takes one question of each line type in turn.
 
 A question's name is its form, line type and variable: one_sl1l2_hgt. "ask" and "met" accept such a name for every
-variable of the data. Without --case "met" asks the first %d questions. You can edit the file
-(docs/reference/questions.md). Use it like this: barograph met FILES --case cases.yaml, or barograph ask URL
-cases.yaml#NAME.`, met.DerivedCases),
+variable of the data. Without --case "met" asks the first %d of these questions. Write the output to a file, such as
+cases.yaml, and edit it if you like (docs/reference/questions.md). Use the file like this: barograph met FILES --case
+cases.yaml, or barograph ask URL cases.yaml#NAME.`, met.DerivedCases),
 		Example: `  barograph cases vsdb_data > cases.yaml
   barograph cases duckdb:archive.db > cases.yaml`,
 		Args: cobra.ArbitraryArgs,
@@ -56,7 +56,7 @@ cases.yaml#NAME.`, met.DerivedCases),
 // caseFlag adds the flag --case to a command whose default questions are derived from source.
 func caseFlag(c *cobra.Command, cases *[]string, source string) {
 	c.Flags().Var((*list)(cases), "case",
-		"questions: \"noaa\" (its seven cases), case names, question files or METviewer plots (default: derived from "+source+")")
+		"questions: \"noaa\" (NOAA's seven cases), case names, question files or METviewer plots (default: derived from "+source+")")
 	complete(c, "case", caseNames)
 }
 

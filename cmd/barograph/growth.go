@@ -82,7 +82,7 @@ Each day needs the disk space of a day of the real files.`,
 	f.StringVar(&s.out, "out", "", "run folder (default: runs/{time}-growth)")
 	f.IntVar(&s.reps, "reps", met.DefaultReps, "timed repetitions of each cell (engine, design, flavour, case)")
 	f.IntVar(&s.warmups, "warmups", 1, "untimed repetitions between the proof and the timed ones")
-	f.DurationVar(&s.limit, "time-limit", 0, "at each size, stop timing after this long, but not before the repetitions can show a difference")
+	f.DurationVar(&s.limit, "time-limit", 0, "at each size, stop timing after this long, but first complete the repetitions that a rank test needs to find a significant difference")
 	f.StringVar(&s.subset, "subset", defaultSubset, "name of the series inside each archive")
 	f.Uint64Var(&s.seed, "seed", 1, "seed of the order of repetitions and of the bootstrap")
 	seldom(c, "seed", "subset", "warmups")

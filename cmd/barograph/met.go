@@ -144,7 +144,7 @@ func (s *study) flags(c *cobra.Command) {
 	f.IntVar(&s.reps, "reps", met.DefaultReps, "timed repetitions of each cell (engine, design, flavour, case)")
 	f.IntVar(&s.warmups, "warmups", 1, "untimed repetitions between the proof and the timed ones")
 	f.IntVar(&s.cold, "cold", 0, "cold starts of each cell of an embedded engine: a new process, and an empty page cache for the archive's files")
-	f.DurationVar(&s.limit, "time-limit", 0, "stop timing after this long, but not before the repetitions can show a difference")
+	f.DurationVar(&s.limit, "time-limit", 0, "stop timing after this long, but first complete the repetitions that a rank test needs to find a significant difference")
 	f.Uint64Var(&s.seed, "seed", 1, "seed of the order of repetitions and of the bootstrap")
 	advising(c, &s.advice)
 	positive(c, "reps")

@@ -37,13 +37,14 @@ with a reference that no database computed, and prints no figures where they dif
   quiet   insert, then update: test 1 of the report (default without FILES)
   noise   the same during maintenance, a dump, a second client and a reader: test 2 of the report
   queue   a backlog, test 3 of the report: --messages 55338 --mean 240.3
-  live    days of a feed, maintenance on, off, after a full vacuum: --live-days 3 --speed-up 1000
+  live    a feed of several days, posted three times: with maintenance, without it, and after a
+          full vacuum: --live-days 3 --speed-up 1000
   delete  the older half of the values
   bloat   reposts without maintenance, then after it
 
 --report2006 TIME runs quiet, noise, queue, live (six days) and delete by row-2006 and service (or --method) on as many
-products as fit the time, at most 55,338, and prints the report's figures next to them. --messages N replaces this number, so
-that a second run posts the same products as the first.
+products as fit the time, from 20 to 55,338, and prints the report's figures next to its own. With --messages N it posts N
+products instead: give the number of an earlier run to post the same products again.
 
 Post uses tables of its own, in schema barograph_post (PostgreSQL) or database post (MariaDB). Their names end in _test. Each
 test empties them first. To store products for good, run "barograph shef post --schema barograph".`,
@@ -69,14 +70,14 @@ test empties them first. To store products for good, run "barograph shef post --
 	f := c.Flags()
 	f.StringVar(&p.URL, engineFlag, "", "URL of the engine (required)")
 	f.StringSliceVar(&p.Designs, "design", []string{string(posts.Array96), string(posts.Single)}, "designs")
-	f.StringSliceVar(&p.Methods, "method", nil, "methods (default: all of the engine, and service; no service for FILES with a --policy other than overwrite)")
+	f.StringSliceVar(&p.Methods, "method", nil, "methods (default: all that the engine has, and service; FILES with a --policy other than overwrite: without service)")
 	f.StringSliceVar(&p.Tests, "test", nil, "tests (default: once with FILES, else quiet)")
 	f.DurationVar(&report2006, "report2006", 0, "run all tests of the report in its order, on as many products as fit this time, e.g. 20m")
 	f.StringVar(&p.Policy, "policy", string(posts.Overwrite), "what to do with a value whose key exists already: the modes of shef_duplicate in IHFS")
 	f.IntVar(&p.Posters, "clients", 1, "concurrent clients; they divide the stations")
 	f.IntVar(&p.Together, "batch", 1, "products per transaction")
 	f.IntVar(&p.Rounds, "reposts", 4, "reposts of the test bloat")
-	f.Float64Var(&p.SpeedUp, "speed-up", 0, "test live: days of the feed per day (default: no limit)")
+	f.Float64Var(&p.SpeedUp, "speed-up", 0, "test live: days of the feed per real day (default: no limit)")
 	f.StringVar(&out, "out", "", "run folder (default: runs/{time}-post)")
 	f.StringVar(&now, "now", "", "FILES: moment that decides years, e.g. 2024-07-03 (default: the present)")
 	f.StringVar(&p.Labs, "lab-dir", engine.LabDir(), "folder of \"lab up\"; the run records the settings of its servers")

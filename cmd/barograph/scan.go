@@ -22,8 +22,8 @@ func newScan(e *env) *cobra.Command {
 		Long: `Scan distributes three tables of TPC-DS (sales, days, items) over several disks, checks the result of every query, and
 times it. "barograph synth tpcds" makes the tables. Queries: TPC-DS's q3, q52, q55; "scan", the sum of all sales. Experiments:
   experiment1   how many partitions on one path: 1, 2, 4, 8, or those of --partitions
-  experiment2   one path with --partitions (or auto), then 1, 2, … paths with one partition each
-  sweep         1, 2, … paths, each with 1, 2, 4, 8 and 16 partitions, or those of --partitions
+  experiment2   first one path, --partitions (default: auto); then 1, 2, … paths, one partition each
+  sweep         1, 2, … paths, partitions 1, 2, 4, 8, 16 (or --partitions), no fewer than paths
 
 Without an experiment, scan loads only the configuration that the flags describe. With several paths, --partitions auto is
 one partition on each path. With a single path, it is the smallest of these numbers: GB of memory, cores, and 16. Scan loads
@@ -87,7 +87,7 @@ func scanFlags(c *cobra.Command, p *scan.Program) {
 	f.Var((*list)(&p.Paths), "paths", "folders, one on each disk (default: where the engine keeps its data)")
 	f.StringVar(&p.Disks, "disks", "", "use throttled disks of \"barograph lab disks\" as paths: --disks for all, --disks=`N` for the first N")
 	f.Lookup("disks").NoOptDefVal = scan.AllDisks
-	f.StringSliceVar(&p.Partitions, "partitions", nil, "numbers, or auto (default: auto; experiments: see above)")
+	f.StringSliceVar(&p.Partitions, "partitions", nil, "numbers, or auto (default: auto; see also Experiments)")
 	f.IntVar(&p.Workers, "workers", 0, "workers of a query (default: one per partition)")
 	f.StringSliceVar(&p.Queries, "queries", toStrings(tables.StarQueries()), "queries")
 	f.IntVar(&p.Reps, "reps", 5, "timed warm repetitions of each query after each load")

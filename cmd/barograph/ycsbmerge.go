@@ -17,11 +17,11 @@ func newMerge(e *env) *cobra.Command {
 		Use:   "merge RUN… --out DIR",
 		Short: "Merge run folders that several client machines wrote at the same time",
 		Long: `Merge joins the folders of ycsb runs. For the same workload, engine, layout, target and number of threads it adds the
-histograms count by count, so percentiles are those of all operations. It sums operations, aligns the series by the clocks
-of the machines. The throughput is that of the successful operations from the first start to the last end. A result that one
-client found wrong is wrong. If the folder of a client is missing, the result has a warning.
+histograms count by count, so percentiles are those of all operations. It sums the operations, and aligns the time
+series by the clocks of the machines. The throughput is that of the successful operations from the first start to the last
+end. A result that one client found wrong is wrong. If the folder of a client is missing, the result has a warning.
 
-Give each client its share of the work by --shard i/n of ycsb load and run.`,
+Give each client its share of the work with the flag --shard i/n of "ycsb load" and "ycsb run".`,
 		Example: `  client-1$ barograph ycsb run --engine URL -P workloada -p operationcount=0 -p maxexecutiontime=60 --shard 1/2 --out a
   client-2$ barograph ycsb run --engine URL -P workloada -p operationcount=0 -p maxexecutiontime=60 --shard 2/2 --out b
   barograph merge a b --out both`,
