@@ -129,7 +129,7 @@ func newShefEncode(e *env) *cobra.Command {
 		Short: "Write values from CSV, Parquet or a database as SHEF messages",
 		Long: `Encode writes SHEF messages that decode to the same values in the same order.
 
-FILES are CSV or Parquet as decode writes them, folders, pipes, or - for standard input, plain or gzip. CSV needs only the
+FILES are CSV or Parquet as decode writes them, folders, pipes, or - for standard input, plain or gzip. They need only the
 columns station, time, code and value, in any order. With --engine the values come from a database: IHFS or Barograph's
 tables. Values with a source (the sender of a .B message) become .B messages. Two or more values of one parameter at equal
 time steps become .E messages, all others .A messages. Dates have their century, times are UTC, units English. With
