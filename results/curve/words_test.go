@@ -278,3 +278,19 @@ func TestPointsOfPictures(t *testing.T) {
 		t.Errorf("%+v, %q", s.Series, s.undrawn)
 	}
 }
+
+// TestOrNA: a number has METviewer's decimals or its shortest text. −0 is 0, and a missing number is NA.
+func TestOrNA(t *testing.T) {
+	for _, c := range []struct {
+		v        float64
+		decimals int
+		want     string
+	}{
+		{1.23456785, 7, "1.2345679"}, {-1.5, -1, "-1.5"}, {math.NaN(), 7, "NA"}, {math.NaN(), -1, "NA"},
+		{math.Copysign(0, -1), -1, "0"}, {math.Copysign(0, -1), 7, "0.0000000"}, {-1e-9, 7, "0.0000000"},
+	} {
+		if got := orNA(c.v, c.decimals); got != c.want {
+			t.Errorf("%v with %d decimals is %s, want %s", c.v, c.decimals, got, c.want)
+		}
+	}
+}
