@@ -44,7 +44,7 @@ func TestShefDecode(t *testing.T) {
 		if status != 4 || !strings.Contains(out, want) {
 			t.Errorf("%s: status %d\n%s%s\nwant %s", format, status, out, errs, want)
 		}
-		if !strings.Contains(errs, "1 products, 2 messages, 7 lines: 4 values, 1 lost, 1 left empty; 1 errors") {
+		if !strings.Contains(errs, "1 product, 2 messages, 7 lines: 4 values, 1 lost, 1 left empty; 1 error, 0 warnings") {
 			t.Errorf("%s: %s", format, errs)
 		}
 	}
@@ -134,7 +134,7 @@ func TestShefDecodeFilter(t *testing.T) {
 		}
 	}
 	feed.Close()
-	if s := <-done; !strings.HasPrefix(s, "0 1 products, 3 messages") || !strings.Contains(s, "3 values were excluded by") {
+	if s := <-done; !strings.HasPrefix(s, "0 1 product, 3 messages") || !strings.Contains(s, "3 values were excluded by") {
 		t.Error(s)
 	}
 	for _, args := range [][]string{{"--pe", "[H"}, {"--since", "soon"}, {"--shefparm", filepath.Join(dir, "bad")}, {"--stations", filepath.Join(dir, "bad")}} {
