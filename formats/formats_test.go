@@ -271,6 +271,28 @@ func TestDamagedGzip(t *testing.T) {
 	}
 }
 
+// TestLongestTextInMemory: a gzip text of at most maxText bytes is unpacked once, a longer one twice.
+func TestLongestTextInMemory(t *testing.T) {
+	for length, isUnpacked := range map[int]bool{maxText - 1: true, maxText: true, maxText + 1: false} {
+		text := strings.Repeat(statLine, length/len(statLine))
+		text += strings.Repeat("\n", length-len(text))
+		path := filepath.Join(t.TempDir(), "a.stat.gz")
+		if err := os.WriteFile(path, uncompressed(t, text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := new(Opener).Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (f.BytesRead() == f.Size) != isUnpacked {
+			t.Errorf("%d bytes: %d of %d bytes are unpacked by Open", length, f.BytesRead(), f.Size)
+		}
+		if got, _ := read(t, f); len(got) != length/len(statLine) {
+			t.Errorf("%d bytes: %d records", length, len(got))
+		}
+	}
+}
+
 // An opener that is used for many files gives what Open gives for each.
 func TestOpener(t *testing.T) {
 	dir := t.TempDir()

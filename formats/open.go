@@ -284,7 +284,7 @@ func (o *Opener) unpack(file *File) (*bufio.Reader, error) {
 	// The checksum is at the end. Hence all text is unpacked before the first record, and a long text then once more.
 	o.text.Reset()
 	o.plain.Reset(&o.text)
-	if _, err = io.CopyN(&o.text, &o.unzip, maxText); errors.Is(err, io.EOF) {
+	if _, err = io.CopyN(&o.text, &o.unzip, maxText+1); errors.Is(err, io.EOF) {
 		return o.plain, nil
 	}
 	// Read returns an error of CopyN again. WriteTo is not used, because after Read it restarts a checksum that is 0.

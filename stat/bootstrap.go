@@ -91,7 +91,7 @@ func (b Bootstrap) interval(f func(v []float64) float64, series ...Series) (iv I
 	low := (1 - b.confidence()) / 2
 	high := 1 - low
 	if b.Method == BCa {
-		low, high = correctTails(low, high, iv.Value, values, b.jackknife(f, terms))
+		low, high = correctTails(low, iv.Value, values, b.jackknife(f, terms))
 	}
 	iv.Low, iv.High = quantile(values, low), quantile(values, high)
 	if b.Method == Pivotal {
@@ -145,9 +145,9 @@ func (b Bootstrap) resample(f func(v []float64) float64, iv *Interval, series []
 	return values, terms, nil
 }
 
-// correctTails corrects two tail probabilities by BCa's bias and acceleration. value is the statistic, replicates are
-// sorted, jackknifed are the statistics from jackknife.
-func correctTails(low, high, value float64, replicates, jackknifed []float64) (float64, float64) {
+// correctTails corrects the tail probabilities low and 1 − low by BCa's bias and acceleration. value is the statistic,
+// replicates are sorted, jackknifed are the statistics from jackknife.
+func correctTails(low, value float64, replicates, jackknifed []float64) (float64, float64) {
 	below, _ := slices.BinarySearch(replicates, value)
 	// Half a replicate is added at each end, because the quantile must be finite.
 	bias := normalQuantile((float64(below) + 0.5) / float64(len(replicates)+1))
@@ -158,11 +158,12 @@ func correctTails(low, high, value float64, replicates, jackknifed []float64) (f
 		square, cube = square+d*d, cube+d*d*d
 	}
 	acceleration, _ := div(cube, 6*math.Pow(square, 1.5))
-	correct := func(tail float64) float64 {
-		z := bias + normalQuantile(tail)
+	correct := func(z float64) float64 {
+		z += bias
 		return math.Erfc(-(bias+z/(1-acceleration*z))/math.Sqrt2) / 2
 	}
-	return correct(low), correct(high)
+	z := normalQuantile(low) // 1 − low may be 1 after rounding, and its quantile infinite
+	return correct(z), correct(-z)
 }
 
 // normalQuantile returns the quantile of the standard normal distribution.

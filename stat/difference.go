@@ -238,6 +238,6 @@ func autocorrelation(values []float64, mean float64) float64 {
 // HalfWidth is half the width of METviewer's plot_ci std interval around a value with the standard error se: z'·se with
 // z' = (z + z/√2)/2. With this width, two values differ if their intervals do not touch.
 func HalfWidth(confidence, se float64) float64 {
-	z := normalQuantile(1 - (1-confidence)/2)
+	z := -normalQuantile((1 - confidence) / 2)
 	return (z + z/math.Sqrt2) / 2 * se
 }

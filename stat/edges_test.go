@@ -2,6 +2,7 @@ package stat
 
 import (
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -32,6 +33,23 @@ func TestSummariesAreFinite(t *testing.T) {
 			t.Errorf("method %d: %v", m, v)
 		}
 	}
+	for _, c := range []struct {
+		values []float64
+		median float64
+	}{
+		{[]float64{-1e308, 1e308}, 0},
+		{[]float64{1e308, -1.5e308}, -2.5e307},
+		{[]float64{1e308, 1.5e308}, 1.25e308},
+		{[]float64{-math.MaxFloat64, math.MaxFloat64}, 0},
+		{[]float64{-math.MaxFloat64, 1, math.MaxFloat64}, 1},
+	} {
+		if v, ok := MedianOfStats.Combine(c.values); !ok || math.Abs(v-c.median) > 1e-15*math.Abs(c.median) {
+			t.Errorf("the median of %v is %v, %v; want %v", c.values, v, ok, c.median)
+		}
+		if b, ok := BoxOf(c.values); !ok || !isFinite(b.LowerQuartile) || !isFinite(b.UpperQuartile) {
+			t.Errorf("the box of %v is %+v", c.values, b)
+		}
+	}
 	values := []float64{0.6, 0.9, 0.8, 0.5, 0.6}
 	sum := 0.0
 	for _, v := range values {
@@ -48,6 +66,41 @@ func TestSummariesAreFinite(t *testing.T) {
 	}
 	if x := RoundHalfUp(1e305, 7); x != 1e305 {
 		t.Errorf("1e305 is rounded to %v", x)
+	}
+}
+
+// TestNoNegativeZeros: a statistic and a ratio of two have no negative zero.
+func TestNoNegativeZeros(t *testing.T) {
+	negative := math.Copysign(0, -1)
+	for name, v := range map[string]func() (float64, bool){
+		"a column": func() (float64, bool) {
+			s := columnStat("CNT", "ME", "", "", "", "")
+			return s.Eval([]float64{negative})
+		},
+		"a quotient":      func() (float64, bool) { return statOf(t, "SL1L2", "MBIAS").Eval([]float64{0, -5}) },
+		"a mean":          func() (float64, bool) { return MeanOfStats.Combine([]float64{-5e-324, 0}) },
+		"a derived ratio": func() (float64, bool) { return Ratio.Apply(0, -5), true },
+	} {
+		if x, ok := v(); !ok || x != 0 || math.Signbit(x) {
+			t.Errorf("%s is %v, %v", name, x, ok)
+		}
+	}
+}
+
+// TestConfidencesNearOne: every confidence below 1 has finite limits.
+func TestConfidencesNearOne(t *testing.T) {
+	cols := columnsOf(rand.New(rand.NewPCG(1, 2)), 30)
+	s, lt := statOf(t, "SL1L2", "ME"), lineType(t, "SL1L2")
+	for _, confidence := range []float64{0.95, 1 - 1e-15, 1 - 0x1p-53} {
+		for _, m := range []IntervalMethod{Percentile, Pivotal, BCa} {
+			b := Bootstrap{Replicates: 50, Confidence: confidence, Method: m}
+			if iv, ok, err := b.Interval(s, lt, cols); !ok || err != nil || !(iv.Low < iv.High) || !isFinite(iv.Low) || !isFinite(iv.High) {
+				t.Errorf("confidence 1 − %g, method %d: %+v, %v, %v", 1-confidence, m, iv, ok, err)
+			}
+		}
+		if w := HalfWidth(confidence, 1); !isFinite(w) || w < 1.6 {
+			t.Errorf("confidence 1 − %g: half of the width is %g", 1-confidence, w)
+		}
 	}
 }
 

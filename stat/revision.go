@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/dustin/go-humanize/english"
 )
 
 // Revisions are the results of METviewer's tests of revis_stat: are the changes from forecast to forecast random?
@@ -67,7 +69,7 @@ func fewRuns(values []float64) float64 {
 
 // String describes the results of both tests.
 func (r Revisions) String() string {
-	text := fmt.Sprintf("%d revisions", r.N)
+	text := english.Plural(r.N, "revision", "")
 	if !math.IsNaN(r.RunsProbability) {
 		text += fmt.Sprintf(", runs test p = %.3f", r.RunsProbability)
 	}

@@ -163,5 +163,9 @@ func quantile(sorted []float64, q float64) float64 {
 	if i+1 >= len(sorted) {
 		return sorted[len(sorted)-1]
 	}
-	return sorted[i] + (position-float64(i))*(sorted[i+1]-sorted[i])
+	share := position - float64(i)
+	if distance := sorted[i+1] - sorted[i]; !math.IsInf(distance, 0) {
+		return sorted[i] + share*distance
+	}
+	return (1-share)*sorted[i] + share*sorted[i+1]
 }

@@ -60,13 +60,13 @@ var table = slices.Concat( //nolint:gochecknoglobals // a constant table
 )
 
 // Eval computes s from the columns v, in the order of s.Needs. It returns false if v contains a NaN
-// or if the result is not finite.
+// or if the result is not finite. A zero is never negative.
 func (s *Stat) Eval(v []float64) (float64, bool) {
 	if s.Func == nil || slices.ContainsFunc(v, math.IsNaN) {
 		return 0, false
 	}
 	if x, ok := s.Func(v); ok && isFinite(x) {
-		return x, true
+		return x + 0, true // converts −0 to 0
 	}
 	return 0, false
 }
@@ -181,10 +181,10 @@ func forLineType(lineType, names, source, oldColumn, newColumn string, rows []St
 
 func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// div is a/b. It is undefined if b is 0 or if the result is not finite.
+// div is a/b. It is undefined if b is 0 or if the result is not finite. A zero is never negative.
 func div(a, b float64) (float64, bool) {
 	if x := a / b; isFinite(x) {
-		return x, true
+		return x + 0, true // converts −0 to 0
 	}
 	return 0, false
 }

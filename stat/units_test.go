@@ -142,13 +142,13 @@ func TestCorrectTails(t *testing.T) {
 			z := z0 + normal.Quantile(p)
 			return normal.CDF(z0 + z/(1-a*z))
 		}
-		low, high := correctTails(0.025, 0.975, value, sorted, without)
+		low, high := correctTails(0.025, value, sorted, without)
 		if !near(low, tail(0.025), 1e-9) || !near(high, tail(0.975), 1e-9) {
 			t.Errorf("value %g: tails %g and %g, want %g and %g", value, low, high, tail(0.025), tail(0.975))
 		}
 	}
 	// Equal values without each block have no acceleration.
-	if low, high := correctTails(0.1, 0.9, 499.5, sorted, []float64{2, 2}); !near(low, 0.1, 2e-3) || !near(high, 0.9, 2e-3) {
+	if low, high := correctTails(0.1, 499.5, sorted, []float64{2, 2}); !near(low, 0.1, 2e-3) || !near(high, 0.9, 2e-3) {
 		t.Errorf("tails %g and %g", low, high)
 	}
 }

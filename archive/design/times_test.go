@@ -38,6 +38,7 @@ func TestGridOfTimes(t *testing.T) {
 		want []int64
 	}{
 		{Group{First: 100, Last: 100}, []int64{100}},
+		{Group{First: 0, Last: 0}, []int64{0}},
 		{Group{First: 100, Last: 300, Step: 100}, []int64{100, 200, 300}},
 		{Group{First: 100, Last: 102, Step: 1}, []int64{100, 101, 102}},
 		{Group{First: 100, Last: 99, Step: 100}, nil},

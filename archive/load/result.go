@@ -92,26 +92,28 @@ func (r *Result) Text(out io.Writer) error {
 		fmt.Fprintf(w, "in quarantine\t%d of %d lines of %s, which was loaded at %s UTC\n", m.Quarantined, m.Read, fault.Name(m.Path), m.Loaded.UTC().Format(time.DateTime))
 	}
 	for _, t := range slices.Sorted(maps.Keys(r.NotAccepted)) {
-		fmt.Fprintf(w, "not loaded\t%d lines of %s, which the load_spec does not request; later loads into this subset skip these files\n", r.NotAccepted[t], t)
+		fmt.Fprintf(w, "not loaded\t%s of %s, which the load_spec does not request; later loads into this subset skip these files\n",
+			english.Plural(int(r.NotAccepted[t]), "line", ""), t)
 	}
 	for _, columns := range slices.Sorted(maps.Keys(r.OmittedColumns)) {
 		fmt.Fprintf(w, "omitted\t%s: no design stores these columns (%s)\n", columns, english.Plural(int(r.OmittedColumns[columns]), "line", ""))
 	}
 	for _, column := range slices.Sorted(maps.Keys(r.ShortenedTexts)) {
-		fmt.Fprintf(w, "shortened\t%d texts are too long for METviewer's column %s, where they are cut and may become equal; the archive and its digest have the complete texts\n", r.ShortenedTexts[column], column)
+		fmt.Fprintf(w, "shortened\t%s too long for METviewer's column %s, which cuts them, so that they may become equal; the archive and its digest have the complete texts\n",
+			english.Plural(int(r.ShortenedTexts[column]), "text is", "texts are"), column)
 	}
 	if m := r.Retention; m != nil {
 		if m.Refused {
 			fmt.Fprintf(w, "not removed\t%d of %d records with fcst_valid_beg before %s\n", m.Records, m.Total, formatTime(m.Cutoff))
 		} else if !m.Cutoff.IsZero() {
-			fmt.Fprintf(w, "removed\t%d records with fcst_valid_beg before %s\n", m.Records, formatTime(m.Cutoff))
+			fmt.Fprintf(w, "removed\t%s with fcst_valid_beg before %s\n", english.Plural(int(m.Records), "record", ""), formatTime(m.Cutoff))
 		}
 		m.textLater(w)
 	}
 	fmt.Fprintf(w, "archive total\t%d %s, %s on disk\n", r.Objects, r.Object, humanize.BytesN(uint64(r.BytesOnDisk), 3))
 	for _, t := range record.Types() {
 		if n := r.Records[t.Name]; n > 0 {
-			fmt.Fprintf(w, "  %s\t%d records\n", t.Name, n)
+			fmt.Fprintf(w, "  %s\t%s\n", t.Name, english.Plural(int(n), "record", ""))
 		}
 	}
 	if r.Digest != "" {

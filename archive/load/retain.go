@@ -10,6 +10,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
@@ -306,7 +308,7 @@ func (m *Removal) Text(out io.Writer) error {
 			"this removes %d days of valid time and adds %d\n", m.Records, m.Total, formatTime(m.Cutoff), formatTime(m.Newest), m.Days, m.Added)
 	}
 	for _, g := range m.Groups {
-		fmt.Fprintf(w, "  %s %s\t%d records, %s to %s\n", g.LineType, g.Model, g.Records, formatTime(g.First), formatTime(g.Last))
+		fmt.Fprintf(w, "  %s %s\t%s, %s to %s\n", g.LineType, g.Model, english.Plural(int(g.Records), "record", ""), formatTime(g.First), formatTime(g.Last))
 	}
 	m.textLater(w)
 	return w.Flush()
@@ -314,6 +316,6 @@ func (m *Removal) Text(out io.Writer) error {
 
 func (m *Removal) textLater(w io.Writer) {
 	if m.Later > 0 {
-		fmt.Fprintf(w, "in the future\t%d valid times, the last %s: --retain ignores them\n", m.Later, formatTime(m.Latest))
+		fmt.Fprintf(w, "in the future\t%s, the last %s: --retain ignores them\n", english.Plural(int(m.Later), "valid time", ""), formatTime(m.Latest))
 	}
 }

@@ -124,9 +124,9 @@ func TestRemovalCounts(t *testing.T) {
 		t.Errorf("%v, %+v", err, m)
 	}
 	want := "would remove   4 of 7 records: those with fcst_valid_beg before 1970-01-06T00:00:00Z, because the newest is 1970-01-10T00:00:00Z; this removes 4 days of valid time and adds 1\n" +
-		"  SL1L2 ECM    1 records, 1970-01-03T00:00:00Z to 1970-01-03T00:00:00Z\n" +
+		"  SL1L2 ECM    1 record, 1970-01-03T00:00:00Z to 1970-01-03T00:00:00Z\n" +
 		"  SL1L2 GFS    3 records, 1970-01-02T00:00:00Z to 1970-01-05T00:00:00Z\n" +
-		"in the future  1 valid times, the last 1970-02-10T00:00:00Z: --retain ignores them\n"
+		"in the future  1 valid time, the last 1970-02-10T00:00:00Z: --retain ignores them\n"
 	if text.String() != want {
 		t.Errorf("%s\nwant\n%s", text.String(), want)
 	}
@@ -263,7 +263,7 @@ func TestResultText(t *testing.T) {
 		"shortened      3 texts are too long":                                           func(r *Result) { r.ShortenedTexts = map[string]int64{"model": 3} },
 		"not removed    5 of 7 records with fcst_valid_beg before 1970-01-01T00:00:00Z": func(r *Result) { r.Retention = &Removal{Refused: true, Records: 5, Total: 7, Cutoff: at} },
 		"removed        5 records with fcst_valid_beg before 1970-01-01T00:00:00Z":      func(r *Result) { r.Retention = &Removal{Records: 5, Total: 7, Cutoff: at} },
-		"in the future  1 valid times":                                                  func(r *Result) { r.Retention = &Removal{Later: 1, Latest: at} },
+		"in the future  1 valid time":                                                   func(r *Result) { r.Retention = &Removal{Later: 1, Latest: at} },
 		"digest         abc":                                                            func(r *Result) { r.Digest = "abc" },
 		"failed         x":                                                              func(r *Result) { r.Failed = []string{"x"} },
 	} {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"github.com/barograph/barograph/internal/fault"
@@ -65,7 +66,7 @@ compared. Without it, these results do not change the exit status. --benchstat p
 			}
 			for _, a := range comparison.Others {
 				if len(a.Unfinished) > 0 {
-					problem := fmt.Sprintf("%s; %d cells are not compared", strings.Join(a.Unfinished, ", "), a.Pending)
+					problem := strings.Join(a.Unfinished, ", ") + "; " + english.Plural(a.Pending, "cell is", "cells are") + " not compared"
 					return incomplete(&fault.Error{File: a.Run, Problem: problem, Cure: "compare again when the run has finished"})
 				}
 			}
@@ -124,8 +125,8 @@ func (s *percentage) gate(c *compare.Comparison) error {
 			}
 		}
 		if bad := a.Failing(s.fraction); len(bad) > 0 {
-			return incomplete(fmt.Errorf("%s: %d cells are wrong, missing, or worse by more than %s; the first: %s, %s",
-				a.Run, len(bad), s, bad[0].Name(), bad[0].Verdict))
+			return incomplete(fmt.Errorf("%s: %s wrong, missing, or worse by more than %s; the first: %s, %s",
+				a.Run, english.Plural(len(bad), "cell is", "cells are"), s, bad[0].Name(), bad[0].Verdict))
 		}
 	}
 	return nil

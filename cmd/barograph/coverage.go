@@ -12,6 +12,7 @@ import (
 	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/results/plot"
+	"github.com/barograph/barograph/results/run"
 )
 
 // maxSeries is the maximum number of series in a picture with a row for each model, variable and
@@ -29,8 +30,8 @@ func coverage(all []subsetContents) plot.Coverage {
 	for i := range all {
 		series, records = series+len(all[i].catalog.Groups), records+all[i].Records
 	}
-	names := lists.Map(all, func(s subsetContents) string { return cmp.Or(s.Archive, fmt.Sprint(s.Files, " files")) })
-	g.Subtitle = fmt.Sprintf("%s · %d records", strings.Join(slices.Compact(names), ", "), records)
+	names := lists.Map(all, func(s subsetContents) string { return cmp.Or(s.Archive, run.CountOf(s.Files, "file")) })
+	g.Subtitle = strings.Join(slices.Compact(names), ", ") + " · " + run.CountOf(records, "record")
 	label := func(s *design.Group) string {
 		if s.ObType == s.Model { // verified against its own analysis
 			return s.Model + " " + s.FcstVar
@@ -107,7 +108,7 @@ func printLeads(w io.Writer, holes []design.LeadHole, lineType string) {
 		days = slices.Compact(days)
 		more := ""
 		if len(days) > maxLeads {
-			days, more = days[:maxLeads], fmt.Sprintf(" and %d more days", len(days)-maxLeads)
+			days, more = days[:maxLeads], " and "+run.CountOf(len(days)-maxLeads, "more day")
 		}
 		fmt.Fprintf(w, "  lead hole\t%s %s: %d of %d times are missing, on %s%s\n",
 			h.Model, leadText(h), len(h.Missing), h.Expected, strings.Join(days, ", "), more)

@@ -3,11 +3,12 @@ package main
 import (
 	"context"
 	"database/sql"
-	"fmt"
+	"errors"
 	"io"
 	"net/url"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"github.com/barograph/barograph/archive/tablediff"
@@ -71,7 +72,7 @@ func (e *env) diff(ctx context.Context, left, right string, o tablediff.Options)
 		return err
 	}
 	if n := report.Unexplained(); n > 0 {
-		return differs(fmt.Errorf("%d differences are not explained by a known fault", n))
+		return differs(errors.New(english.Plural(int(n), "difference is", "differences are") + " not explained by a known fault"))
 	}
 	return nil
 }

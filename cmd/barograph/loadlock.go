@@ -52,7 +52,7 @@ func (e *env) requestClose(file string) error {
 	return cmp.Or(err, os.Rename(temporary, file))
 }
 
-// writeLoading writes the content of a loading file into a temporary file beside it. The loading file itself is never
+// writeLoading writes the content of a loading file into a temporary file in the same folder. The loading file itself is never
 // incomplete, even for a moment: another load would take an incomplete file for that of an interrupted load.
 func writeLoading(file string, l *design.Loading) (temporary string, err error) {
 	text, err := json.Marshal(l)

@@ -168,7 +168,7 @@ func TestLoadsAfterInterruptedLoad(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.db.loading")
 	for range 300 {
 		staleLoading(t, file)
-		var begun, refused atomic.Int32
+		var started, refused atomic.Int32
 		var all sync.WaitGroup
 		start := make(chan struct{})
 		for range 4 {
@@ -176,7 +176,7 @@ func TestLoadsAfterInterruptedLoad(t *testing.T) {
 				<-start
 				switch _, err := (&env{args: []string{"load", "x"}}).lockForLoad(file); {
 				case err == nil:
-					begun.Add(1)
+					started.Add(1)
 				case errors.Is(err, engine.ErrLocked):
 					refused.Add(1)
 				default:
@@ -185,8 +185,8 @@ func TestLoadsAfterInterruptedLoad(t *testing.T) {
 			})
 		}
 		close(start)
-		if all.Wait(); begun.Load() != 1 || refused.Load() != 3 {
-			t.Fatalf("%d loads began, %d were refused", begun.Load(), refused.Load())
+		if all.Wait(); started.Load() != 1 || refused.Load() != 3 {
+			t.Fatalf("%d loads began, %d were refused", started.Load(), refused.Load())
 		}
 		if err := os.Remove(file); err != nil {
 			t.Fatal(err)

@@ -153,7 +153,7 @@ func (f *feedFlags) source() (post.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return post.Feed{Feed: feed, Text: fmt.Sprintf("a synthetic feed of %d products, seed %d", feed.Messages, feed.Seed)}, nil
+	return post.Feed{Feed: feed, Text: fmt.Sprintf("a synthetic feed of %s, seed %d", run.CountOf(feed.Messages, "product"), feed.Seed)}, nil
 }
 
 // postSource returns the files or the feed to post. After the run, unread returns the error of unreadable files.
@@ -176,5 +176,5 @@ func (e *env) postSource(ctx context.Context, args []string, nowText string, f *
 	if err != nil {
 		return nil, nil, err
 	}
-	return post.Files{Texts: files, Now: now, Text: fmt.Sprintf("%d files", len(files.Paths))}, files.Incomplete, nil
+	return post.Files{Texts: files, Now: now, Text: run.CountOf(len(files.Paths), "file")}, files.Incomplete, nil
 }

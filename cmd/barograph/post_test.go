@@ -57,7 +57,7 @@ func TestPostAsItIs(t *testing.T) {
 			args = append(args, "--test", tests)
 		}
 		status, stdout, stderr := barograph(t, args...)
-		if status != 4 || !strings.Contains(stdout, "1 products: 3 values, 1 lost") || strings.Contains(stdout, " wrong") {
+		if status != 4 || !strings.Contains(stdout, "1 product: 3 values, 1 lost") || strings.Contains(stdout, " wrong") {
 			t.Fatalf("status %d\n%s%s", status, stdout, stderr)
 		}
 	}

@@ -163,7 +163,7 @@ func (e *env) printSalvaged(all []salvageReport) error {
 				fmt.Fprintf(w, "  missing: %s\n", line)
 			}
 			for _, f := range r.Files {
-				fmt.Fprintf(w, "  file of origin: %s (%d records)\n", fault.Name(f.Path), f.Records)
+				fmt.Fprintf(w, "  file of origin: %s (%s)\n", fault.Name(f.Path), run.CountOf(f.Records, "record"))
 			}
 		}
 		return nil

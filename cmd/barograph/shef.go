@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"github.com/barograph/barograph/formats"
@@ -19,6 +20,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/export"
 	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/results/run"
 )
 
 func newShef(e *env) *cobra.Command {
@@ -258,10 +260,11 @@ func (d *shefDecode) summary() error {
 	if !a.IsBalanced() {
 		return fmt.Errorf("internal error: the counts of values do not add up; please report %+v", *a)
 	}
-	fmt.Fprintf(d.env.stderr, "%d products, %d messages, %d lines: %d values, %d lost, %d left empty; %d errors, %d warnings\n",
-		d.productCount, a.Messages, a.Lines, a.Values, a.Lost, a.Nulls, a.Errors, a.Warnings)
+	fmt.Fprintf(d.env.stderr, "%s, %s, %s: %s, %d lost, %d left empty; %s, %s\n",
+		run.CountOf(d.productCount, "product"), run.CountOf(a.Messages, "message"), run.CountOf(a.Lines, "line"),
+		run.CountOf(a.Values, "value"), a.Lost, a.Nulls, run.CountOf(a.Errors, "error"), run.CountOf(a.Warnings, "warning"))
 	if a.Rescued > 0 {
-		fmt.Fprintf(d.env.stderr, "%d values can be read only with --lenient\n", a.Rescued)
+		fmt.Fprintf(d.env.stderr, "%s can be read only with --lenient\n", run.CountOf(a.Rescued, "value"))
 	}
 	printExcluded(d.env.stderr, d.excluded)
 	for n, k := range d.counts {
@@ -276,7 +279,7 @@ func (d *shefDecode) summary() error {
 	noValues := d.values != nil && a.Values == int64(d.excluded)
 	switch {
 	case a.Lost > 0:
-		err = fmt.Errorf("%d values could not be decoded; --problems FILE lists the errors", a.Lost)
+		err = fmt.Errorf("%s could not be decoded; --problems FILE lists the errors", run.CountOf(a.Lost, "value"))
 	case a.Values+a.Nulls == 0:
 		err = errors.New("the input contains no value; check that it is SHEF")
 	case noValues && d.excluded > 0:
@@ -324,7 +327,8 @@ func (s *shefInput) flags(c *cobra.Command) {
 // printExcluded prints how many values the flags of shefInput excluded, if any.
 func printExcluded[T int | int64](w io.Writer, values T) {
 	if values > 0 {
-		fmt.Fprintf(w, "%d values were excluded by --station, --pe, --ts, --since, --until or --only-known\n", values)
+		fmt.Fprintf(w, "%s excluded by --station, --pe, --ts, --since, --until or --only-known\n",
+			english.Plural(int(values), "value was", "values were"))
 	}
 }
 

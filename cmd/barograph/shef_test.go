@@ -36,7 +36,7 @@ func TestShefDecode(t *testing.T) {
 	}
 	for format, want := range map[string]string{
 		"table":  "LKCL1     2026-11-10 13:00:00  HGIRZZZ  0.9           Z        0000      2026-11-10 19:00:00  yes  0       LCH",
-		"csv":    `KDRL1,2026-11-10T13:00:00Z,HGIRZZZ,,Z,0,,2026-11-10T19:00:00Z,true,0,LCH,,"RR1LCH"`,
+		"csv":    `KDRL1,2026-11-10T13:00:00Z,HGIRZZZ,,Z,0,,2026-11-10T19:00:00Z,true,0,LCH,,RR1LCH`,
 		"json":   `{"station":"KDRL1","time":"2026-11-10T13:00:00Z","code":"HGIRZZZ","value":null,"quality":"Z"`,
 		"shefit": `XXXX1     2026-11-10 12:00:00  0000-00-00 00:00:00  HGIRZZ          2.5000 Z   -1.000  0000 0 0            " "`,
 	} {
@@ -44,7 +44,7 @@ func TestShefDecode(t *testing.T) {
 		if status != 4 || !strings.Contains(out, want) {
 			t.Errorf("%s: status %d\n%s%s\nwant %s", format, status, out, errs, want)
 		}
-		if !strings.Contains(errs, "1 products, 2 messages, 7 lines: 4 values, 1 lost, 1 left empty; 1 errors") {
+		if !strings.Contains(errs, "1 product, 2 messages, 7 lines: 4 values, 1 lost, 1 left empty; 1 error, 0 warnings") {
 			t.Errorf("%s: %s", format, errs)
 		}
 	}
@@ -125,8 +125,8 @@ func TestShefDecodeFilter(t *testing.T) {
 	got := bufio.NewReader(out)
 	want := []string{
 		"station,time,code,value,quality,duration,probability,created,revised,series,source,comment,product,file,line,center,issued,name,latitude,longitude,zone\n",
-		"AAA,2026-11-10T12:00:00Z,HGIRZZZ,1,Z,0,,,false,0,,,\"RR1LCH\",\"-\",5,KLCH,2026-11-10T18:13:00Z,\"Ann, Lake\",30.2,-93.2,\"C\"\n",
-		"X3080995,2026-11-10T12:00:00Z,YWHRZZZ,10,Z,1001,,,false,0,,,\"RR1LCH\",\"-\",7,KLCH,2026-11-10T18:13:00Z,,30.8,-99.5,\n",
+		"AAA,2026-11-10T12:00:00Z,HGIRZZZ,1,Z,0,,,false,0,,,RR1LCH,-,5,KLCH,2026-11-10T18:13:00Z,\"Ann, Lake\",30.2,-93.2,C\n",
+		"X3080995,2026-11-10T12:00:00Z,YWHRZZZ,10,Z,1001,,,false,0,,,RR1LCH,-,7,KLCH,2026-11-10T18:13:00Z,,30.8,-99.5,\n",
 	}
 	for _, w := range want {
 		if line, err := got.ReadString('\n'); line != w {
@@ -134,7 +134,7 @@ func TestShefDecodeFilter(t *testing.T) {
 		}
 	}
 	feed.Close()
-	if s := <-done; !strings.HasPrefix(s, "0 1 products, 3 messages") || !strings.Contains(s, "3 values were excluded by") {
+	if s := <-done; !strings.HasPrefix(s, "0 1 product, 3 messages") || !strings.Contains(s, "3 values were excluded by") {
 		t.Error(s)
 	}
 	for _, args := range [][]string{{"--pe", "[H"}, {"--since", "soon"}, {"--shefparm", filepath.Join(dir, "bad")}, {"--stations", filepath.Join(dir, "bad")}} {

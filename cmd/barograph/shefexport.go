@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"github.com/barograph/barograph/engine/posts"
@@ -21,6 +22,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/export"
 	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/river"
 )
 
@@ -118,7 +120,7 @@ func (s *gaugeSource) incomplete() error {
 		}
 		return nil
 	}
-	return incomplete(fmt.Errorf("%d rows are not values", s.lost))
+	return incomplete(errors.New(english.Plural(int(s.lost), "row is not a value", "rows are not values")))
 }
 
 func newShefEncode(e *env) *cobra.Command {
@@ -129,7 +131,7 @@ func newShefEncode(e *env) *cobra.Command {
 		Short: "Write values from CSV, Parquet or a database as SHEF messages",
 		Long: `Encode writes SHEF messages that decode to the same values in the same order.
 
-FILES are CSV or Parquet as decode writes them, folders, pipes, or - for standard input, plain or gzip. CSV needs only the
+FILES are CSV or Parquet as decode writes them, folders, pipes, or - for standard input, plain or gzip. They need only the
 columns station, time, code and value, in any order. With --engine the values come from a database: IHFS or Barograph's
 tables. Values with a source (the sender of a .B message) become .B messages. Two or more values of one parameter at equal
 time steps become .E messages, all others .A messages. Dates have their century, times are UTC, units English. With
@@ -192,9 +194,9 @@ func (s *gaugeSource) encode(ctx context.Context, w io.Writer, args []string, he
 	if heading != "" {
 		fmt.Fprint(w, "\x03")
 	}
-	fmt.Fprintf(s.env.stderr, "%d values, %d left out\n", s.values+s.lost, failed+s.lost)
+	fmt.Fprintf(s.env.stderr, "%s, %d left out\n", run.CountOf(s.values+s.lost, "value"), failed+s.lost)
 	if failed > 0 && err == nil {
-		err = incomplete(fmt.Errorf("%d values could not be encoded", failed+s.lost))
+		err = incomplete(fmt.Errorf("%s could not be encoded", run.CountOf(failed+s.lost, "value")))
 	}
 	if err == nil {
 		err = s.incomplete()
@@ -303,7 +305,7 @@ complete. "barograph shef decode --format" writes the values of SHEF files.`,
 			if err != nil && !errors.Is(err, errNoValues) {
 				return err
 			}
-			fmt.Fprintf(e.stderr, "%d values\n", s.values)
+			fmt.Fprintln(e.stderr, run.CountOf(s.values, "value"))
 			printExcluded(e.stderr, s.excluded)
 			return s.incomplete()
 		},

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"github.com/barograph/barograph/engine/posts"
@@ -78,7 +79,7 @@ func (p *riverFlags) filtered(c *cobra.Command, files []string) error {
 				s.Lid, s.PE, s.Duration, s.TypeSource, s.Extremum, s.Why, s.Values, s.FirstValue, s.LastValue,
 				s.Last.Format(time.RFC3339), s.Cure)
 		}
-		_, err := fmt.Fprintf(w, "%d series are filtered out\n", len(all))
+		_, err := fmt.Fprintf(w, "%s filtered out\n", english.Plural(len(all), "series is", "series are"))
 		return err
 	}); err != nil {
 		return err

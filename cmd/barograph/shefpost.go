@@ -258,7 +258,8 @@ func (p *riverFlags) post(c *cobra.Command, args []string) (err error) {
 		}
 	}
 	err = errors.Join(err, p.env.print(&sum, func(w io.Writer) error {
-		fmt.Fprintf(w, "%d products: %d values, %d lost in decoding\n", sum.Products, sum.Values, sum.Lost)
+		fmt.Fprintf(w, "%s: %s, %d lost in decoding\n",
+			run.CountOf(sum.Products, "product"), run.CountOf(sum.Values, "value"), sum.Lost)
 		printExcluded(w, sum.Excluded)
 		if account.Rescued > 0 {
 			fmt.Fprintf(w, "%10d of them can be read only with --lenient\n", account.Rescued)
@@ -282,9 +283,10 @@ func (p *riverFlags) post(c *cobra.Command, args []string) (err error) {
 	case sum.Products == 0:
 		err = incomplete(errors.New("the input contains no product; check that it is SHEF"))
 	case total[river.Refused] > 0:
-		err = incomplete(fmt.Errorf("the database refused %d values; all others were posted", total[river.Refused]))
+		err = incomplete(fmt.Errorf("the database refused %s; all others were posted", run.CountOf(total[river.Refused], "value")))
 	case account.Lost > 0:
-		err = incomplete(fmt.Errorf("%d values could not be decoded; `barograph shef decode --problems FILE` lists the errors", account.Lost))
+		err = incomplete(fmt.Errorf("%s could not be decoded; `barograph shef decode --problems FILE` lists the errors",
+			run.CountOf(account.Lost, "value")))
 	}
 	return err
 }

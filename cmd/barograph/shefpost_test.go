@@ -32,7 +32,7 @@ func TestShefPost(t *testing.T) {
 		t.Errorf("no tables: status %d: %s", status, errs)
 	}
 	for _, more := range []string{"--make", "--verbose"} {
-		if status, out, errs := barograph(t, append(args, more)...); status != 4 || out != "1 products: 4 values, 1 lost in decoding\n         4 posted\n" {
+		if status, out, errs := barograph(t, append(args, more)...); status != 4 || out != "1 product: 4 values, 1 lost in decoding\n         4 posted\n" {
 			t.Errorf("status %d: %s%s", status, out, errs)
 		}
 	}

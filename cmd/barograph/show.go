@@ -256,13 +256,14 @@ func (s *subsetContents) print(w io.Writer) {
 	} else {
 		fmt.Fprintf(w, "records\t%d, digest %s\n", s.Records, s.Digest)
 	}
-	fmt.Fprintf(w, "files\t%d, %s, %d lines, %d of them quarantined", s.Files, humanize.BytesN(uint64(s.FileBytes), 3), s.Lines, s.Quarantined)
+	fmt.Fprintf(w, "files\t%d, %s, %s, %d of them quarantined",
+		s.Files, humanize.BytesN(uint64(s.FileBytes), 3), run.CountOf(s.Lines, "line"), s.Quarantined)
 	if !s.LastLoad.IsZero() {
 		fmt.Fprintf(w, "; last load %s UTC", s.LastLoad.UTC().Format(time.DateTime))
 	}
 	fmt.Fprintln(w)
 	if s.Removed > 0 {
-		fmt.Fprintf(w, "removed\t%d records, by load --retain\n", s.Removed)
+		fmt.Fprintf(w, "removed\t%s, by load --retain\n", run.CountOf(s.Removed, "record"))
 	}
 	if s.Loading != nil {
 		fmt.Fprintf(w, "loading\tthe archive %s\n", loadState(s.Loading))
@@ -293,7 +294,7 @@ func (s *subsetContents) print(w io.Writer) {
 func (s *subsetContents) quarantined() (out []error) {
 	for _, q := range s.Quarantine {
 		for _, r := range q.Reasons {
-			out = append(out, fmt.Errorf("%s:%d: %s (%s)", fault.Name(q.File), r.First, r.Text, run.CountOf(int(r.Lines), "line")))
+			out = append(out, fmt.Errorf("%s:%d: %s (%s)", fault.Name(q.File), r.First, r.Text, run.CountOf(r.Lines, "line")))
 		}
 	}
 	return out
@@ -301,7 +302,7 @@ func (s *subsetContents) quarantined() (out []error) {
 
 // printType prints the inventory of a line type.
 func printType(w io.Writer, t *design.Inventory) {
-	fmt.Fprintf(w, "\n%s\t%d records\n", t.LineType, t.Records)
+	fmt.Fprintf(w, "\n%s\t%s\n", t.LineType, run.CountOf(t.Records, "record"))
 	for _, column := range []struct {
 		name   string
 		values []string
@@ -327,7 +328,7 @@ func printType(w io.Writer, t *design.Inventory) {
 	}
 	const maxHoles = 5
 	for _, h := range t.Holes[:min(len(t.Holes), maxHoles)] {
-		fmt.Fprintf(w, "  hole\t%s after %s\n", run.CountOf(int(h.Missing), "time"), utc(h.After))
+		fmt.Fprintf(w, "  hole\t%s after %s\n", run.CountOf(h.Missing, "time"), utc(h.After))
 	}
 	if more := len(t.Holes) - maxHoles; more > 0 {
 		fmt.Fprintf(w, "  hole\t… and %d more\n", more)

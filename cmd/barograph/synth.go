@@ -142,12 +142,13 @@ func (e *env) writeSynthetic(ctx context.Context, out string, files []synth.File
 		return err
 	}
 	t := time.Since(start).Seconds()
-	bar.finish("making data", fmt.Sprintf("%s, %s, %s, %.0f MB/s", run.CountOf(s.Files, "file"), run.CountOf(int(s.Lines), "line"),
+	bar.finish("making data", fmt.Sprintf("%s, %s, %s, %.0f MB/s", run.CountOf(s.Files, "file"), run.CountOf(s.Lines, "line"),
 		humanize.BytesN(uint64(s.Bytes), 3), float64(s.Bytes)/1e6/t))
 	e.warnOfOthers(out, files)
 	result := map[string]any{"out": out, "files": s.Files, "lines": s.Lines, "bytes": s.Bytes, "digest": s.Digest, "seconds": t}
 	return e.print(result, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s: %d files, %d lines, %d bytes, digest %s\n", out, s.Files, s.Lines, s.Bytes, s.Digest)
+		_, err := fmt.Fprintf(w, "%s: %s, %s, %d bytes, digest %s\n",
+			out, run.CountOf(s.Files, "file"), run.CountOf(s.Lines, "line"), s.Bytes, s.Digest)
 		return err
 	})
 }

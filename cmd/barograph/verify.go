@@ -15,6 +15,7 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/internal/lists"
+	"github.com/barograph/barograph/results/run"
 
 	"github.com/spf13/cobra"
 )
@@ -233,7 +234,8 @@ func (v *verdict) print(w io.Writer) {
 	if !v.Intact {
 		state = "IS NOT INTACT"
 	}
-	fmt.Fprintf(w, "%s, design %s, subset %s %s: %d records, digest %s\n", v.Archive, v.Design, v.Subset, state, v.Records, v.Digest)
+	fmt.Fprintf(w, "%s, design %s, subset %s %s: %s, digest %s\n",
+		v.Archive, v.Design, v.Subset, state, run.CountOf(v.Records, "record"), v.Digest)
 	if v.Loading != "" {
 		fmt.Fprintln(w, "  the archive "+v.Loading)
 	}

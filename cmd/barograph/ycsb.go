@@ -403,7 +403,7 @@ func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, s run.Sample) (err error) 
 		fmt.Fprintf(e.stderr, "barograph: %d × %s, such as %s\n", p.Count, p.Kind, p.Example)
 	}
 	if r.Seen > 0 {
-		fmt.Fprintf(e.stderr, "barograph: the first problem occurred after about %d operations\n", r.Seen)
+		fmt.Fprintf(e.stderr, "barograph: the first problem occurred after about %s\n", run.CountOf(r.Seen, "operation"))
 	}
 	to := e.stdout
 	if name := r.Config.ExportFile; name != "" {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/question"
@@ -40,8 +42,8 @@ func (d *Diff) Error() string {
 		return d.Problem // no rows were compared
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s (expected %d rows, got %d: %d missing, %d unexpected)",
-		d.Problem, d.WantRows, d.GotRows, d.Missing, d.Extra)
+	fmt.Fprintf(&b, "%s (expected %s, got %d: %d missing, %d unexpected)",
+		d.Problem, english.Plural(d.WantRows, "row", ""), d.GotRows, d.Missing, d.Extra)
 	for _, r := range d.Rows {
 		fmt.Fprintf(&b, "\n  row %d", r.Row)
 		if r.Column != "" {
@@ -247,11 +249,11 @@ func diffOfRows(want, got *Answer) *Diff {
 	d.pairRows(want, got, missing, surplus)
 	switch {
 	case d.Missing == d.Extra:
-		d.Problem = fmt.Sprintf("%d rows have different values", d.Missing)
+		d.Problem = english.Plural(d.Missing, "row has", "rows have") + " different values"
 	case d.Missing > d.Extra:
-		d.Problem = fmt.Sprintf("%d rows are missing", d.Missing-d.Extra)
+		d.Problem = english.Plural(d.Missing-d.Extra, "row is", "rows are") + " missing"
 	default:
-		d.Problem = fmt.Sprintf("%d unexpected rows", d.Extra-d.Missing)
+		d.Problem = english.Plural(d.Extra-d.Missing, "unexpected row", "")
 	}
 	return d
 }

@@ -63,9 +63,9 @@ func TestDBMSBenchmarkerOneBitOneRowOrOrderIsWrong(t *testing.T) {
 		missing, extra int
 		column         string
 	}{
-		{"one bit", oneBit, "1 rows have different values", 1, 1, "fabar"},
-		{"missing row", rows([]string{"G2", "G2/NHX"}, []int64{0, 0}, []float64{1.5, -3}), "1 rows are missing", 1, 0, ""},
-		{"surplus row", rows([]string{"G2", "G2", "G2", "G2/NHX"}, []int64{0, 0, 21600, 0}, []float64{1.5, 1.5, math.NaN(), -3}), "1 unexpected rows", 0, 1, ""},
+		{"one bit", oneBit, "1 row has different values", 1, 1, "fabar"},
+		{"missing row", rows([]string{"G2", "G2/NHX"}, []int64{0, 0}, []float64{1.5, -3}), "1 row is missing", 1, 0, ""},
+		{"surplus row", rows([]string{"G2", "G2", "G2", "G2/NHX"}, []int64{0, 0, 21600, 0}, []float64{1.5, 1.5, math.NaN(), -3}), "1 unexpected row", 0, 1, ""},
 		{"swapped rows", rows([]string{"G2", "G2", "G2/NHX"}, []int64{21600, 0, 0}, []float64{math.NaN(), 1.5, -3}), "order is not: the first differs at row 0", 0, 0, ""},
 		{"missing for a number", rows([]string{"G2", "G2", "G2/NHX"}, []int64{0, 21600, 0}, []float64{1.5, 0, -3}), "different values", 1, 1, "fabar"},
 		{"empty", rows(nil, nil, nil), "3 rows are missing", 3, 0, ""},

@@ -25,7 +25,7 @@ func ExampleCompare() {
 	fmt.Println(proof.Valid(), err)
 	// Output:
 	// true 2 <nil>
-	// false 1 rows have different values (expected 2 rows, got 2: 1 missing, 1 unexpected)
+	// false 1 row has different values (expected 2 rows, got 2: 1 missing, 1 unexpected)
 	//   row 1, fbar
 	//     want 2.5
 	//     got  2.4

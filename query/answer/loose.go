@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/zeebo/xxh3"
 
 	"github.com/barograph/barograph/internal/lists"
@@ -440,7 +441,7 @@ func matchRows(want, got [][]value, width int, tolerance float64, d *Diff) (larg
 		i++
 	}
 	if d.Missing > 0 {
-		d.Problem = cmp.Or(d.Problem, fmt.Sprintf("%d rows have different values", d.Missing))
+		d.Problem = cmp.Or(d.Problem, english.Plural(d.Missing, "row has", "rows have")+" different values")
 	}
 	return largest, d.Missing == 0
 }

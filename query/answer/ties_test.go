@@ -188,7 +188,7 @@ func TestPairs(t *testing.T) {
 	}
 	// Two missing rows are not both explained by one surplus row.
 	_, err = Compare(numbered([]int64{1, 1, 4}, 1, 2, 4), numbered([]int64{1, 4}, 7, 4))
-	if d, _ = errors.AsType[*Diff](err); d == nil || d.Missing != 2 || d.Extra != 1 || d.Problem != "1 rows are missing" ||
+	if d, _ = errors.AsType[*Diff](err); d == nil || d.Missing != 2 || d.Extra != 1 || d.Problem != "1 row is missing" ||
 		!slices.Equal(d.Rows, []DiffRow{{Row: 0, Column: "fabar", Want: text(1, 1), Got: text(1, 7)}, {Row: 1, Want: text(1, 2)}}) {
 		t.Errorf("%+v", d)
 	}

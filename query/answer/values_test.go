@@ -216,10 +216,10 @@ func TestDiffsOfLooseAnswers(t *testing.T) {
 		problem       string
 		missing, rows int
 	}{
-		"a value":       {rowsOf([]any{1, "a"}, []any{2, "b"}), rowsOf([]any{1, "a"}, []any{2, "c"}), nil, "1 rows have different values", 1, 1},
+		"a value":       {rowsOf([]any{1, "a"}, []any{2, "b"}), rowsOf([]any{1, "a"}, []any{2, "c"}), nil, "1 row has different values", 1, 1},
 		"a type":        {rowsOf([]any{"1"}), rowsOf([]any{1}), nil, "column 1 is an exact number, the other engine gave a text: cast it to one type", 1, 1},
-		"two numbers":   {rowsOf([]any{1}), rowsOf([]any{2.5}), nil, "1 rows have different values", 1, 1},
-		"NULL":          {rowsOf([]any{nil}), rowsOf([]any{"x"}), nil, "1 rows have different values", 1, 1},
+		"two numbers":   {rowsOf([]any{1}), rowsOf([]any{2.5}), nil, "1 row has different values", 1, 1},
+		"NULL":          {rowsOf([]any{nil}), rowsOf([]any{"x"}), nil, "1 row has different values", 1, 1},
 		"an order":      {rowsOf([]any{1}, []any{2}), rowsOf([]any{2}, []any{1}), []int{0}, "the order differs at row 0", 0, 1},
 		"NULL last":     {rowsOf([]any{nil}, []any{2}), rowsOf([]any{2}, []any{nil}), []int{0}, "the order differs at row 0, because some engines sort NULL first and others last: write NULLS FIRST or NULLS LAST", 0, 1},
 		"a row more":    {rowsOf([]any{1}), rowsOf([]any{1}, []any{1}), nil, "got 2 rows, the other engine gave 1", 0, 0},

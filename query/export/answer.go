@@ -138,19 +138,19 @@ func value(a *answer.Answer, k, i int) any {
 	return optional(v.Num[i : i+1])[0]
 }
 
-// optional returns numbers for JSON: a missing one is null.
+// optional returns numbers for JSON: a missing one is null, and −0 is 0.
 func optional(list []float64) []any {
 	out := make([]any, len(list))
 	for k, f := range list {
 		if !math.IsNaN(f) {
-			out[k] = f
+			out[k] = f + 0
 		}
 	}
 	return out
 }
 
 // writeParquet writes times and leads in seconds (int64), numbers as optional doubles, and lists as repeated doubles, in
-// which a missing number is NaN.
+// which a missing number is NaN. −0 is 0.
 func writeParquet(w io.Writer, a *answer.Answer) error {
 	group := parquet.Group{}
 	for _, c := range a.Columns {
@@ -192,14 +192,14 @@ func parquetValues(dst []parquet.Value, a *answer.Answer, k, i, column int) []pa
 		value = parquet.ByteArrayValue([]byte(v.Text[i]))
 	case question.List:
 		for n, f := range v.List(i) {
-			dst = append(dst, parquet.DoubleValue(f).Level(min(n, 1), 1, column))
+			dst = append(dst, parquet.DoubleValue(f+0).Level(min(n, 1), 1, column))
 		}
 		if len(dst) > 0 {
 			return dst
 		}
 	case question.Number:
 		if !math.IsNaN(v.Num[i]) {
-			value, definition = parquet.DoubleValue(v.Num[i]), 1
+			value, definition = parquet.DoubleValue(v.Num[i]+0), 1
 		}
 	default:
 		value = parquet.Int64Value(v.Seconds[i])

@@ -63,6 +63,32 @@ func TestAnswerFormats(t *testing.T) {
 	}
 }
 
+// TestNegativeZero: every format has −0 as 0, because engines do not agree on it.
+func TestNegativeZero(t *testing.T) {
+	negative := math.Copysign(0, -1)
+	a := &answer.Answer{Rows: 1, Columns: []question.Column{{Name: "x", Kind: question.Number}, {Name: "l", Kind: question.List}}, Vectors: []answer.Vector{
+		{Num: []float64{negative}}, {Num: []float64{negative, 1}, End: []int{2}},
+	}}
+	for format, want := range map[string]string{"table": "x  l\n0  0 1\n", "csv": "x,l\n0,0 1\n", "json": `{"l":[0,1],"x":0}` + "\n"} {
+		var out bytes.Buffer
+		if err := Answer(&out, format, a, Spreadsheet); err != nil || out.String() != want {
+			t.Errorf("%s: %v\n%s\nwant\n%s", format, err, out.String(), want)
+		}
+	}
+	var out bytes.Buffer
+	if err := Answer(&out, "parquet", a, nil); err != nil {
+		t.Fatal(err)
+	}
+	type row struct {
+		X *float64  `parquet:"x,optional"`
+		L []float64 `parquet:"l"`
+	}
+	rows, err := parquet.Read[row](bytes.NewReader(out.Bytes()), int64(out.Len()))
+	if err != nil || len(rows) != 1 || math.Signbit(*rows[0].X) || math.Signbit(rows[0].L[0]) {
+		t.Errorf("parquet: %v, %v", rows, err)
+	}
+}
+
 // TestWidthsOfTable: each character of a text counts for the width of its column, also in what looks like HTML. A
 // shorter text is padded to this width.
 func TestWidthsOfTable(t *testing.T) {

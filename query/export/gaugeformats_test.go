@@ -2,9 +2,11 @@ package export
 
 import (
 	"bytes"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,8 +60,8 @@ ABCDEFGH  2026-11-10 13:00:00  PPDFFZ5  missing       M        2001      2026-11
 `,
 		"csv": `
 station,time,code,value,quality,duration,probability,created,revised,series,source,comment,product,file,line,center,issued,name,latitude,longitude,zone
-GWRM1,2026-11-10T12:00:00Z,HGIRGZZ,1.5,Z,0,,,false,0,,,"RR1LCH","in.shef",4,KLCH,2026-11-10T18:13:00Z,"Ann, Lake",30.25,-93.5,"CST6CDT"
-ABCDEFGH,2026-11-10T13:00:00Z,PPDFFZ5,,M,2001,0.5,2026-11-10T11:59:00Z,true,2,SRC,"'=say ""hi"", all","RR1LCH","in.shef",5,KLCH,2026-11-10T18:13:00Z,,,,
+GWRM1,2026-11-10T12:00:00Z,HGIRGZZ,1.5,Z,0,,,false,0,,,RR1LCH,in.shef,4,KLCH,2026-11-10T18:13:00Z,"Ann, Lake",30.25,-93.5,CST6CDT
+ABCDEFGH,2026-11-10T13:00:00Z,PPDFFZ5,,M,2001,0.5,2026-11-10T11:59:00Z,true,2,SRC,"'=say ""hi"", all",RR1LCH,in.shef,5,KLCH,2026-11-10T18:13:00Z,,,,
 `,
 		"json": `
 {"station":"GWRM1","time":"2026-11-10T12:00:00Z","code":"HGIRGZZ","value":1.5,"quality":"Z","duration":0,"revised":false,"series":0,` +
@@ -231,6 +233,7 @@ func TestCellsOfCSV(t *testing.T) {
 		{"value", "-12.25", func(g *record.Gauge) { g.Value = -12.25 }},
 		{"value", "x", nil},
 		{"value", "1e10", nil},
+		{"quality", "", func(*record.Gauge) {}},
 		{"quality", "R", func(g *record.Gauge) { g.Quality = 'R' }},
 		{"quality", "RR", nil},
 		{"duration", "32767", func(g *record.Gauge) { g.Duration = 32767 }},
@@ -279,6 +282,57 @@ func TestCellsOfCSV(t *testing.T) {
 	}
 }
 
+func number(x float64) *float64 { return &x }
+
+// TestTextsOfCSV: a text from a database with a comma, a quote or a line end is one field of CSV.
+func TestTextsOfCSV(t *testing.T) {
+	for _, text := range []string{"A,B", `A"B`, `"A"`, "A\nB", "A\rB", ","} {
+		r := stages()
+		g := r.Values[0]
+		g.Station, g.Source, g.Comment = id(text), id(text), text
+		g.Quality, g.Code[6] = text[len(text)/2], text[len(text)/2]
+		r.Values[0], r.Product.Heading = g, "SRUS54 K"+(text + "ABC")[:3]+" 101813"
+		var out strings.Builder
+		w, err := NewGauges(&out, "csv", strings.Clone, Sites{g.Station: {Name: text, Zone: text}})
+		if err := errors.Join(err, w.Write(r), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		in := csv.NewReader(strings.NewReader(out.String()))
+		in.FieldsPerRecord = len(strings.Split(gaugeCSVHead, ","))
+		rows, err := in.ReadAll()
+		if err != nil || len(rows) != 3 {
+			t.Errorf("%q: %q, %v", text, rows, err)
+			continue
+		}
+		row := newGauge(&r.Product, &g, nil)
+		for column, want := range map[int]string{0: text, 2: row.Code, 4: row.Quality, 10: text, 11: text, 15: row.Center, 17: text, 20: text} {
+			if rows[1][column] != want {
+				t.Errorf("%q: column %d is %q, want %q", text, column, rows[1][column], want)
+			}
+		}
+	}
+}
+
+// TestParquetWithoutQuality: the quality is Z if the file of another program has no such column, as in CSV.
+func TestParquetWithoutQuality(t *testing.T) {
+	type other struct {
+		Station string    `parquet:"station"`
+		Time    time.Time `parquet:"time,timestamp(millisecond)"`
+		Code    string    `parquet:"code"`
+		Value   float64   `parquet:"value"`
+	}
+	file := filepath.Join(t.TempDir(), "v.parquet")
+	if err := parquet.WriteFile(file, []other{{"AAA", time.Unix(noon, 0).UTC(), "HGIRGZZ", 1.5}}); err != nil {
+		t.Fatal(err)
+	}
+	text := "station,time,code,value\nAAA,2026-11-10T12:00:00Z,HGIRGZZ,1.5\n"
+	for name, in := range map[string]string{file: "PAR1", "v.csv": text} {
+		if all := readBack(t, name, strings.NewReader(in)); len(all) != 1 || all[0].Quality != 'Z' || all[0].Value != 1.5 {
+			t.Errorf("%s: %+v", name, all)
+		}
+	}
+}
+
 // TestRowsOfParquet: a row that another program wrote is a value, or an error with the number of the row.
 func TestRowsOfParquet(t *testing.T) {
 	at := time.Unix(noon, 0).UTC()
@@ -291,7 +345,12 @@ func TestRowsOfParquet(t *testing.T) {
 		"long":         {func(g *Gauge) { g.Duration = 32768 }, "duration 32768 is out of range"},
 		"ignored":      {func(g *Gauge) { g.Code, g.Duration = "HGIRGZZ", 32768 }, ""}, // the code has a duration of its own
 		"no station":   {func(g *Gauge) { g.Station = "" }, `station ""`},
-		"no quality":   {func(g *Gauge) { g.Quality = "" }, `quality ""`},
+		"no quality":   {func(g *Gauge) { g.Quality = "" }, ""},
+		"qualities":    {func(g *Gauge) { g.Quality = "RR" }, `quality "RR"`},
+		"no number":    {func(g *Gauge) { g.Value = number(math.NaN()) }, "value NaN is not a finite number; a missing value is an empty cell of CSV or null in Parquet"},
+		"infinite":     {func(g *Gauge) { g.Value = number(math.Inf(-1)) }, "value -Inf is not a finite number"},
+		"many digits":  {func(g *Gauge) { g.Value = number(1e10) }, "value 1e+10 has more digits than SHEF can express"},
+		"missing":      {func(g *Gauge) { g.Value = nil }, ""},
 		"milliseconds": {func(g *Gauge) { g.Time = at.Add(time.Millisecond) }, "12:00:00.001Z"},
 	} {
 		file, value := filepath.Join(t.TempDir(), "v.parquet"), 1.0

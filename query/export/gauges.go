@@ -113,21 +113,22 @@ type gaugeCSV struct {
 
 func (c *gaugeCSV) append(b []byte, p *shef.Product, g *record.Gauge) []byte {
 	row := newGauge(p, g, c.sites)
-	b = fmt.Appendf(b, "%s,%s,%s,", c.cell(row.Station), row.Time.Format(time.RFC3339), g.Code)
-	b = appendNumber(b, row.Value)
-	b = fmt.Appendf(b, ",%c,%d,", g.Quality, g.Duration)
+	b = row.Time.AppendFormat(append(appendCell(b, c.cell(row.Station)), ','), time.RFC3339)
+	b = appendNumber(append(appendCell(append(b, ','), c.cell(row.Code)), ','), row.Value)
+	b = fmt.Appendf(appendCell(append(b, ','), c.cell(row.Quality)), ",%d,", g.Duration)
 	if row.Probability != nil {
 		b = strconv.AppendFloat(b, float64(*row.Probability), 'g', -1, 32)
 	}
 	b = appendTime(append(b, ','), row.Created)
-	b = fmt.Appendf(b, ",%t,%d,%s", g.Revised, g.Series, g.Source)
-	for _, text := range []string{g.Comment, p.AWIPS, p.File} {
-		b = appendQuoted(append(b, ','), c.cell(text))
+	b = fmt.Appendf(b, ",%t,%d", g.Revised, g.Series)
+	for _, text := range []string{row.Source, g.Comment, p.AWIPS, p.File} {
+		b = appendCell(append(b, ','), c.cell(text))
 	}
-	b = appendTime(fmt.Appendf(b, ",%d,%s,", g.Line, row.Center), row.Issued)
-	b = appendNumber(append(appendQuoted(append(b, ','), c.cell(row.Name)), ','), row.Latitude)
+	b = appendCell(fmt.Appendf(b, ",%d,", g.Line), c.cell(row.Center))
+	b = appendTime(append(b, ','), row.Issued)
+	b = appendNumber(append(appendCell(append(b, ','), c.cell(row.Name)), ','), row.Latitude)
 	b = appendNumber(append(b, ','), row.Longitude)
-	return append(appendQuoted(append(b, ','), c.cell(row.Zone)), '\n')
+	return append(appendCell(append(b, ','), c.cell(row.Zone)), '\n')
 }
 
 func appendNumber(b []byte, v *float64) []byte {
@@ -144,10 +145,10 @@ func appendTime(b []byte, t *time.Time) []byte {
 	return t.AppendFormat(b, time.RFC3339)
 }
 
-// appendQuoted appends a CSV field (RFC 4180).
-func appendQuoted(b []byte, s string) []byte {
-	if s == "" {
-		return b
+// appendCell appends a text as a field of CSV (RFC 4180).
+func appendCell(b []byte, s string) []byte {
+	if !strings.ContainsAny(s, "\",\r\n") {
+		return append(b, s...)
 	}
 	return append(append(append(b, '"'), strings.ReplaceAll(s, `"`, `""`)...), '"')
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -20,7 +21,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// ReadGauges reads values that NewGauges wrote in CSV or Parquet, from a file or a pipe. CSV only
+// ReadGauges reads values that NewGauges wrote in CSV or Parquet, from a file or a pipe. It only
 // needs station, time, code and value, in any order. each receives every row, or an error if the
 // row is not a value. t are the tables of codes, nil = the manual's.
 func ReadGauges(name string, in io.Reader, t *shef.Tables, each func(g *record.Gauge, err error) error) error {
@@ -167,8 +168,7 @@ func (r *gaugeReader) checkRow(row parquet.Row) error {
 	return nil
 }
 
-// requiredColumns are the columns that a table of values must have. A row of Parquet also needs a quality; in CSV, the
-// quality is Z if it is not given.
+// requiredColumns are the columns that a table of values must have.
 var requiredColumns = []string{"station", "time", "code", "value"} //nolint:gochecknoglobals // a constant table
 
 func (r *gaugeImport) readCSV(text io.Reader) error {
@@ -196,7 +196,7 @@ func (r *gaugeImport) readCSV(text io.Reader) error {
 			return &fault.Error{File: r.file, Line: r.line + 1, Problem: "cannot be read", Err: err, Cure: "check the file"}
 		}
 		r.line = line
-		row := Gauge{Quality: "Z"}
+		var row Gauge
 		for i := 0; i < len(cells) && err == nil; i++ {
 			if cells[i] != "" {
 				err = row.set(head[i], cells[i])
@@ -268,10 +268,16 @@ func (r *gaugeImport) convert(row *Gauge) error {
 		}
 	}
 	if row.Value != nil {
+		v := *row.Value
 		var ok bool
-		if g.Value, ok = shef.Representable(*row.Value); !ok {
-			err = errors.Join(err, fmt.Errorf("value %v has more digits than SHEF can express (10 on either side of the point)", *row.Value))
+		if g.Value, ok = shef.Representable(v); math.IsNaN(v) || math.IsInf(v, 0) {
+			err = errors.Join(err, fmt.Errorf("value %v is not a finite number; a missing value is an empty cell of CSV or null in Parquet", v))
+		} else if !ok {
+			err = errors.Join(err, fmt.Errorf("value %v has more digits than SHEF can express (10 on either side of the point)", v))
 		}
+	}
+	if row.Quality == "" {
+		row.Quality = "Z"
 	}
 	if row.Created != nil {
 		g.Created = row.Created.Unix()

@@ -79,7 +79,7 @@ func TestSetsOfTimes(t *testing.T) {
 		{Times{First: 5, Last: 12, Step: 3}, []int64{5, 8, 11}, []int64{2, 6, 12, 14}, []int64{5, 8, 11}},
 		{Times{First: 5, Last: 5, Step: 3}, []int64{5}, []int64{2, 8}, []int64{5}},
 		{Times{First: -4, Last: 0, Step: 2}, []int64{-4, -2, 0}, []int64{-6, -3, 2}, []int64{-4, -2, 0}},
-		{Times{Step: 3}, []int64{-1, 0, 7}, nil, nil}, // without a first and a last time, a step has no meaning
+		{Times{Step: 3}, []int64{0}, []int64{-3, 3}, []int64{0}}, // from 1970 to 1970
 	} {
 		for _, v := range c.inside {
 			if !c.times.Contains(v) {

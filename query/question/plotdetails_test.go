@@ -240,6 +240,8 @@ func TestIntersectionsOfTimes(t *testing.T) {
 		{between(3, 9), between(1, 5), between(3, 5)},
 		{between(1, 3), between(3, 9), between(3, 3)},
 		{between(1, 9), between(3, 5), between(3, 5)},
+		{between(-1, 0), between(0, 1), list(0)},
+		{between(0, 1), between(-1, 0), list(0)},
 		{Times{First: day, Last: 9 * day, Step: 2 * day}, list(1, 2, 3), list(1, 3)},
 		{between(1, 2), between(3, 4), Times{}},
 		{list(1), list(2), Times{}},

@@ -356,7 +356,7 @@ func (b *builder) intersectTimes(old Times, f metviewer.Field, values []string) 
 		}
 		now = Times{List: slices.DeleteFunc(slices.Clone(list.Expand()), func(t int64) bool { return !other.Contains(t) })}
 	default:
-		now.First, now.Last = max(now.First, old.First), min(now.Last, old.Last)
+		now = timesBetween(max(now.First, old.First), min(now.Last, old.Last))
 	}
 	if now.IsAll() || now.Last < now.First {
 		return now, contradiction(f)

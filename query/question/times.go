@@ -10,17 +10,26 @@ import (
 //   - the zero value: all times
 //   - List: these times
 //   - First, Last and Step > 0: the grid First, First+Step … ≤ Last
-//   - First and Last, not both 0, and Step 0: every time from First to Last
+//   - First and Last, not both 0, and Step 0: every time from First to Last (see timesBetween)
 type Times struct {
 	List              []int64 // ascending
 	First, Last, Step int64
 }
 
 // IsAll reports whether the set contains every time.
-func (t *Times) IsAll() bool { return len(t.List) == 0 && t.Last == 0 && t.First == 0 }
+func (t *Times) IsAll() bool { return len(t.List) == 0 && t.Last == 0 && t.First == 0 && t.Step == 0 }
 
 // IsDiscrete reports whether the set can be written as a list.
-func (t *Times) IsDiscrete() bool { return len(t.List) > 0 || (t.Step > 0 && !t.IsAll()) }
+func (t *Times) IsDiscrete() bool { return len(t.List) > 0 || t.Step > 0 }
+
+// timesBetween returns every time from first to last. The time 0 is a list, because the range from 0 to 0 contains all
+// times.
+func timesBetween(first, last int64) Times {
+	if first == 0 && last == 0 {
+		return Times{List: []int64{0}}
+	}
+	return Times{First: first, Last: last}
+}
 
 // Expand returns the set as a list; nil if it is not discrete.
 func (t *Times) Expand() []int64 {

@@ -295,23 +295,22 @@ func (t timesYAML) parse() (Times, error) {
 	case out.List != nil || t.First+t.Last == "":
 		return out, &fault.Error{Setting: "times", Problem: "are neither a list nor a range", Cure: "give list, or first, last and step"}
 	}
-	var err error
-	if out.First, err = ParseTime(t.First); err != nil {
+	first, err := ParseTime(t.First)
+	if err != nil {
 		return out, err
 	}
-	if out.Last, err = ParseTime(t.Last); err != nil {
+	last, err := ParseTime(t.Last)
+	if err != nil {
 		return out, err
 	}
+	out = timesBetween(first, last)
 	if t.Step != "" {
 		d, err := time.ParseDuration(t.Step)
 		if err != nil || d == 0 || d%time.Second != 0 {
 			setting := "step " + strconv.Quote(t.Step)
 			return out, &fault.Error{Setting: setting, Problem: "is not a duration of whole seconds", Cure: "write it as 6h or 90m"}
 		}
-		out.Step = int64(d / time.Second)
-	}
-	if out.First == 0 && out.Last == 0 { // as a range it would be all times
-		out = Times{List: []int64{0}}
+		out = Times{First: first, Last: last, Step: int64(d / time.Second)}
 	}
 	return out, nil
 }

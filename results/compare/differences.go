@@ -63,10 +63,10 @@ func factsOf(r *run.Run) []fact {
 	m, d := r.Machine, r.Data
 	out := []fact{
 		{"workload", r.Workload, mustEqual},
-		{aboutData, fmt.Sprintf("%s (%d records)", d.Digest, d.Records), mustEqual},
+		{aboutData, fmt.Sprintf("%s (%s)", d.Digest, run.CountOf(d.Records, "record")), mustEqual},
 		{aboutCopies, fmt.Sprint(max(d.Copies, 1)), mustEqual},
 		{"policy", r.Policy, mustEqual},
-		{"processor", fmt.Sprintf("%s, %d threads, %d usable", m.CPU, m.Threads, m.UsableCPUs), mustEqual},
+		{"processor", fmt.Sprintf("%s, %s, %d usable", m.CPU, run.CountOf(m.Threads, "thread"), m.UsableCPUs), mustEqual},
 		{"memory", fmt.Sprintf("%.1f GB", float64(m.Memory)/1e9), mustEqual},
 		{"disk", m.Disk.Type, mustEqual},
 		{"system", strings.TrimSpace(m.OS + " " + m.Kernel + " " + m.Virtual), mayDiffer},
@@ -76,7 +76,7 @@ func factsOf(r *run.Run) []fact {
 		{"seed", fmt.Sprint(r.Seed), mayDiffer},
 	}
 	if d.Decoded != nil {
-		out = append(out, fact{"products", fmt.Sprintf("%s: %d values", d.Source, d.Decoded.Values), mustEqual})
+		out = append(out, fact{"products", d.Source + ": " + run.CountOf(d.Decoded.Values, "value"), mustEqual})
 	}
 	for _, a := range r.Archives {
 		name := strings.TrimSpace(a.Engine + " " + a.Design)

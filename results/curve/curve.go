@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/answer"
@@ -193,10 +195,10 @@ func (d *LazyCurves) methodNote(shape *pictureShape) string {
 		note = "of all objects together"
 	}
 	if d.c.excluded > 0 {
-		note += fmt.Sprintf("; the plot's condition on values excludes %d rows", d.c.excluded)
+		note += "; the plot's condition on values excludes " + run.CountOf(d.c.excluded, "row")
 	}
 	if d.c.outsideAxis > 0 {
-		note += fmt.Sprintf("; %d rows without a place on this axis are omitted", d.c.outsideAxis)
+		note += "; " + english.Plural(d.c.outsideAxis, "row without a place on this axis is", "rows without a place on this axis are") + " omitted"
 	}
 	return note
 }

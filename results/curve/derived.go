@@ -123,7 +123,7 @@ func (d *LazyCurves) equivalences() (drawn bool, err error) {
 			e, ok = stat.Equivalent(a, b, bounds[0], bounds[1])
 		}
 		if !ok {
-			d.Omitted = append(d.Omitted, fmt.Sprintf("%s: %d cases in common, but a test requires two with a spread", name, len(p.rows)))
+			d.Omitted = append(d.Omitted, name+": "+run.CountOf(len(p.rows), "case")+" in common, but a test requires two with a spread")
 			continue
 		}
 		at := fmt.Sprint(len(names) + 1)

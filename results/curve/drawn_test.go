@@ -263,7 +263,7 @@ func TestExcludedRowsOfPictures(t *testing.T) {
 			q.Drawing.Picture, q.Drawing.Derived = "", []question.Derived{{Operation: stat.Equivalence, A: []int{0}, B: []int{1}}}
 		}
 		c, err := curve.Compute(t.Context(), q, answerOf(t, q, rows), "RMSE", 1)
-		if err != nil || !strings.HasPrefix(c.Note, begin) || !strings.Contains(c.Note, "; the plot's condition on values excludes 1 rows; ") {
+		if err != nil || !strings.HasPrefix(c.Note, begin) || !strings.Contains(c.Note, "; the plot's condition on values excludes 1 row; ") {
 			t.Errorf("%q: %v, %+v", picture, err, c)
 		}
 	}

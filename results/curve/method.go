@@ -8,6 +8,7 @@ import (
 
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/stat"
 )
 
@@ -71,7 +72,7 @@ func methodOf(q *question.Question, seed uint64) method {
 			together = "one by one"
 		}
 		kind := map[stat.IntervalMethod]string{stat.Pivotal: "pivotal ", stat.BCa: "bias-corrected "}[b.Method]
-		m.interval = fmt.Sprintf("; %g %% %sinterval by bootstrap over records %s, %d replicates, seed %d", math.Round(1e4*m.confidence)/100, kind, together, replicates, seed)
+		m.interval = fmt.Sprintf("; %g %% %sinterval by bootstrap over records %s, %s, seed %d", math.Round(1e4*m.confidence)/100, kind, together, run.CountOf(replicates, "replicate"), seed)
 	}
 	return m
 }

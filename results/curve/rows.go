@@ -77,7 +77,7 @@ func labelOf(s run.Series, i int) string {
 	return strings.Join(s.Labels[min(i, len(s.Labels)):min(i+1, len(s.Labels))], "")
 }
 
-// orNA prints a number with some decimals as METviewer does, ties rounded up, or NA; with -1 decimals, exactly.
+// orNA prints a number with some decimals as METviewer does, ties rounded up, or NA; with -1 decimals, exactly. −0 is 0.
 func orNA(v float64, decimals int) string {
 	switch {
 	case math.IsNaN(v):
@@ -85,7 +85,7 @@ func orNA(v float64, decimals int) string {
 	case decimals >= 0:
 		v = stat.RoundHalfUp(v, decimals)
 	}
-	return strconv.FormatFloat(v, 'f', decimals, 64)
+	return strconv.FormatFloat(v+0, 'f', decimals, 64)
 }
 
 // axisValue prints a position on the independent axis.

@@ -175,7 +175,7 @@ func TestMethodsOfDrawings(t *testing.T) {
 		{sl1l2, nil, stat.Overall, sums, "; 95 % interval by bootstrap over records in circular blocks, 300 replicates, seed 7", &stat.Bootstrap{Replicates: 300, Confidence: 0.95, Seed: 7}, 0.95, true},
 		{cnt, nil, stat.MedianOfStats, "median of the records' statistics", "", nil, 0.95, true},
 		{sl1l2, &question.Drawing{Method: "overall"}, stat.Overall, sums, "", nil, 0.95, true},
-		{sl1l2, &question.Drawing{Method: "overall", Replicates: 1, Confidence: 0.995, Block: 1, Seed: &seed, NoVIF: true}, stat.Overall, sums, "; 99.5 % interval by bootstrap over records one by one, 1 replicates, seed 42", &stat.Bootstrap{Replicates: 1, Confidence: 0.995, Seed: 42, Block: 1}, 0.995, false},
+		{sl1l2, &question.Drawing{Method: "overall", Replicates: 1, Confidence: 0.995, Block: 1, Seed: &seed, NoVIF: true}, stat.Overall, sums, "; 99.5 % interval by bootstrap over records one by one, 1 replicate, seed 42", &stat.Bootstrap{Replicates: 1, Confidence: 0.995, Seed: 42, Block: 1}, 0.995, false},
 		{sl1l2, &question.Drawing{Method: "overall", Replicates: 50, Block: 2, BootCI: "bca"}, stat.Overall, sums, "; 95 % bias-corrected interval by bootstrap over records in circular blocks, 50 replicates, seed 7", &stat.Bootstrap{Replicates: 50, Confidence: 0.95, Seed: 7, Block: 2, Method: stat.BCa}, 0.95, true},
 		{sl1l2, &question.Drawing{Method: "overall", Replicates: 50, BootCI: "pivotal", Confidence: 0.9999}, stat.Overall, sums, "; 99.99 % pivotal interval by bootstrap over records in circular blocks, 50 replicates, seed 7", &stat.Bootstrap{Replicates: 50, Confidence: 0.9999, Seed: 7, Method: stat.Pivotal}, 0.9999, true},
 		{sl1l2, &question.Drawing{Method: "mean", Replicates: 50}, stat.MeanOfStats, "mean of the records' statistics", "", nil, 0.95, true},
@@ -276,5 +276,21 @@ func TestPointsOfPictures(t *testing.T) {
 	}
 	if !s.add(0, 1, 2, "48") || !s.add(3, math.NaN(), 0) || fmt.Sprint(s.X, s.Y, s.Records, s.Labels, s.Low, s.High) != "[0 3] [1 NaN] [2 0] [48] [NaN NaN] [NaN NaN]" || strings.Join(s.undrawn, ", ") != "gfs 24, gfs 24, gfs 24" {
 		t.Errorf("%+v, %q", s.Series, s.undrawn)
+	}
+}
+
+// TestOrNA: a number has METviewer's decimals or its shortest text. −0 is 0, and a missing number is NA.
+func TestOrNA(t *testing.T) {
+	for _, c := range []struct {
+		v        float64
+		decimals int
+		want     string
+	}{
+		{1.23456785, 7, "1.2345679"}, {-1.5, -1, "-1.5"}, {math.NaN(), 7, "NA"}, {math.NaN(), -1, "NA"},
+		{math.Copysign(0, -1), -1, "0"}, {math.Copysign(0, -1), 7, "0.0000000"}, {-1e-9, 7, "0.0000000"},
+	} {
+		if got := orNA(c.v, c.decimals); got != c.want {
+			t.Errorf("%v with %d decimals is %s, want %s", c.v, c.decimals, got, c.want)
+		}
 	}
 }

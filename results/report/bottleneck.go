@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/run"
@@ -174,8 +176,8 @@ func (e *evidence) connections() cause {
 	if e.Outage == 0 || e.Client.Wall == 0 {
 		return cause{}
 	}
-	details := fmt.Sprintf("for %s at least one worker had no connection, and %d connections were opened again",
-		e.Outage.Round(time.Millisecond), e.Reconnects)
+	details := fmt.Sprintf("for %s at least one worker had no connection, and %s opened again",
+		e.Outage.Round(time.Millisecond), english.Plural(int(e.Reconnects), "connection was", "connections were"))
 	return cause{"Connections", min(e.Outage.Seconds()/e.Client.Wall.Seconds(), 1), details}
 }
 

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/measure"
@@ -170,7 +172,7 @@ func (g *growth) verdict() Words {
 	for _, f := range g.folders {
 		correct += f.sum.Equal
 	}
-	return verdict(correct > 0, count(correct)+" results over all sizes equal the reference.")
+	return verdict(correct > 0, english.Plural(correct, "result over all sizes equals", "results over all sizes equal")+" the reference.")
 }
 
 // proofSection lists the studies of the sizes.

@@ -79,7 +79,7 @@ func TestCountedDocuments(t *testing.T) {
 // The verdict over all sizes needs at least one result, and none that is not correct.
 func TestVerdictOfSizes(t *testing.T) {
 	for want, c := range map[string]struct{ wrong, first, second int }{
-		"answer right: 1 results over all sizes equal the reference.":                       {0, 1, 0},
+		"answer right: 1 result over all sizes equals the reference.":                       {0, 1, 0},
 		"answer right: 1,240 results over all sizes equal the reference.":                   {0, 1000, 240},
 		"answer bad: 0 results over all sizes equal the reference.":                         {0, 0, 0},
 		"answer bad: 1 cell without a correct result; the reports of the sizes list them.":  {1, 5, 5},
@@ -156,7 +156,7 @@ func TestFittedLaws(t *testing.T) {
 	}
 	compareRows(t, "runs", g.runs(),
 		"1 | 100 | 2 cells are WRONG, of 4; 2 results equal the reference. | x1/report.html",
-		"2 | 200 | 1 cell is WRONG, of 2; 1 results equal the reference. | x2/report.html",
+		"2 | 200 | 1 cell is WRONG, of 2; 1 result equals the reference. | x2/report.html",
 		"4 | 400 | 2 cells are WRONG, of 4; 2 results equal the reference. | x4/report.html",
 	)
 	g.sum.Laws = append(g.sum.Laws, lawOf("y", "a", exact(0), 9, 9, 9))

@@ -57,7 +57,7 @@ func (f *folder) head(question string) *Report {
 	if !r.Finished.IsZero() {
 		repetitions += "; the run took " + elapsed(r.Finished.Sub(r.Started))
 	}
-	data := d.Source + ". " + several(d.Files, "file") + ", " + byteSize(float64(d.Bytes)) + ", " + several(int(d.Lines), "line") + "."
+	data := d.Source + ". " + several(d.Files, "file") + ", " + byteSize(float64(d.Bytes)) + ", " + several(d.Lines, "line") + "."
 	out.Facts = append(dataFacts(r, data), Fact{"Repetitions", repetitions})
 	types := table("line type", "records")
 	for _, k := range slices.Sorted(maps.Keys(d.ByType)) {
@@ -195,7 +195,7 @@ func (f *folder) loads() Section {
 		files += " · " + count(d.Copies) + " copies of them in each archive"
 	}
 	picture := plot.Rows{
-		Frame: plot.Frame{Width: pageWidth, Subtitle: count(d.Records) + " records · " + files}, SideBySide: true,
+		Frame: plot.Frame{Width: pageWidth, Subtitle: several(d.Records, "record") + " · " + files}, SideBySide: true,
 		Panels: []plot.Panel{
 			{Title: "load rate", XLabel: "thousand records/s"},
 			{Title: "size on disk", XLabel: "MB"},
@@ -277,7 +277,7 @@ func (f *folder) method() Section {
 		load.Facts = []Fact{
 			{"CPU", elapsed(c.User) + " user and " + elapsed(c.System) + " system in " + elapsed(c.Wall) + ": " + cores},
 			{"Memory", "peak resident " + byteSize(float64(c.PeakRSS))},
-			{"Garbage collector", several(int(c.GCs), "cycle") + ", " + pauses},
+			{"Garbage collector", several(c.GCs, "cycle") + ", " + pauses},
 		}
 	}
 	repetition := Section{Title: "To repeat it", Text: commandLine(f.run.Args)}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/plot"
@@ -148,7 +150,7 @@ func (o *ownReport) fastest(question string) (best string) {
 func (o *ownReport) tables() string {
 	return strings.Join(lists.Map(o.Tables, func(t run.OwnTable) string {
 		size := several(len(t.Columns), "column") + ", " + byteSize(float64(t.Bytes))
-		return t.Name + ": " + count(t.Rows) + " rows, " + size
+		return t.Name + ": " + several(t.Rows, "row") + ", " + size
 	}), "; ")
 }
 
@@ -518,7 +520,7 @@ func (o *ownReport) proofs() *Table {
 			compared += "; undetermined: " + q.Undetermined + ". It is determined with: " + q.Fix
 		}
 		if q.Loose > 0 {
-			compared += fmt.Sprintf("; %d rows tie at the limit and are not ordered any further", q.Loose)
+			compared += "; " + english.Plural(q.Loose, "row ties at the limit and is", "rows tie at the limit and are") + " not ordered any further"
 		}
 		var agreeing, problems []string
 		for _, e := range o.engines {

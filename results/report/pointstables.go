@@ -133,7 +133,7 @@ func (c *pointCell) note() string {
 // scope describes the number of records and the machine.
 func (p *points) scope() string {
 	m := p.run.Machine
-	return fmt.Sprintf("%s records · %s, %d usable", count(p.run.Data.Records), several(m.Threads, "hardware thread"), m.UsableCPUs)
+	return fmt.Sprintf("%s · %s, %d usable", several(p.run.Data.Records, "record"), several(m.Threads, "hardware thread"), m.UsableCPUs)
 }
 
 // stallShare is the share of the usual throughput below which an interval counts as a stall.

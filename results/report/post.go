@@ -55,8 +55,8 @@ func openPosts(dir string, of *run.Run, samples []run.Sample) *Report {
 	out.Name, out.Data = "post · "+filepath.Base(dir), map[string]any{"run": of, "samples": samples}
 	out.Answers = append(out.Answers, headline("%s", postSentence(r)))
 	d := cmp.Or(of.Data.Decoded, &run.DecodeCounts{})
-	decoded := fmt.Sprintf("%s products: %s values, %s lost; %s errors, %s warnings",
-		count(d.Products), count(d.Values), count(d.Lost), count(d.Errors), count(d.Warnings))
+	decoded := fmt.Sprintf("%s: %s, %s lost; %s, %s",
+		several(d.Products, "product"), several(d.Values, "value"), count(d.Lost), several(d.Errors, "error"), several(d.Warnings, "warning"))
 	facts := []Fact{{"Engine", r.product}, {"Products", of.Data.Source}, {"Decoded", decoded}, {"Policy", of.Policy}}
 	out.Facts = slices.Concat(facts, runFacts(of), []Fact{{"Command", commandLine(of.Args)}})
 	var lines strings.Builder

@@ -52,7 +52,7 @@ func post2006(r *posts) *Table {
 		switch {
 		case c.Posting == nil:
 		case c.Test == "delete":
-			add(c, "", "", fmt.Sprintf("%s rows in %s", count(c.RowsUpdated), c.Total.Round(time.Millisecond)))
+			add(c, "", "", fmt.Sprintf("%s in %s", several(c.RowsUpdated, "row"), c.Total.Round(time.Millisecond)))
 		case c.Products > 0:
 			add(c, c.Scenario, count(c.Values), rate2006(c.Rate()))
 		}

@@ -103,7 +103,7 @@ func TestProofInWords(t *testing.T) {
 		"1 of 1 results equal the reference.":                                       {Equal: 1},
 		"1,234 of 1,234 results equal the reference.":                               {Equal: 1234},
 		"1 cell is WRONG, of 3; 2 results equal the reference.":                     {Equal: 2, Wrong: 1},
-		"2 cells are WRONG and 1 cell failed, of 4; 1 results equal the reference.": {Equal: 1, Wrong: 2, Failed: 1},
+		"2 cells are WRONG and 1 cell failed, of 4; 1 result equals the reference.": {Equal: 1, Wrong: 2, Failed: 1},
 		"3 cells failed, of 3; 0 results equal the reference.":                      {Failed: 3},
 		"1 cell belongs to an incomplete archive and 1 cell has no recorded repetition, of 7; 5 results equal the reference.": {
 			Equal: 5, Incomplete: 1, NotTimed: 1,

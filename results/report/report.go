@@ -310,7 +310,7 @@ func dataFacts(r *run.Run, data string) []Fact {
 	d := &r.Data
 	return append([]Fact{
 		{"Data", data},
-		{"Records", fmt.Sprintf("%s distinct; %s quarantined. Subset %s.", count(d.Records), several(int(d.Quarantined), "line"), d.Subset)},
+		{"Records", fmt.Sprintf("%s distinct; %s quarantined. Subset %s.", count(d.Records), several(d.Quarantined, "line"), d.Subset)},
 		{"Digest", d.Digest},
 	}, runFacts(r)...)
 }

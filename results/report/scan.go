@@ -152,7 +152,7 @@ func (s *scans) heading() string {
 func (s *scans) data() string {
 	if a := s.Archive; a != nil {
 		return fmt.Sprintf("verification archive, %s, %s: %s, of which %d are of %s, in %s",
-			several(a.Files, "file"), byteSize(float64(a.Bytes)), several(int(a.Lines), "line"),
+			several(a.Files, "file"), byteSize(float64(a.Bytes)), several(a.Lines, "line"),
 			a.Records, a.LineType, several(a.Groups, "group"))
 	}
 	return fmt.Sprintf("TPC-DS at scale factor %g, %s; %s sales", s.Scale, s.Generator, count(s.Rows["store_sales"]))

@@ -491,7 +491,7 @@ func elapsed(d time.Duration) string {
 }
 
 // several prints a number and its noun in the right form: 1 node, 3 nodes.
-func several(n int, noun string) string { return run.CountOf(n, noun) }
+func several[T int | int64 | uint64](n T, noun string) string { return run.CountOf(n, noun) }
 
 // list joins words to an enumeration: a, b and c.
 func list(words []string) string {

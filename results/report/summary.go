@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/run"
@@ -367,7 +369,7 @@ func (rs *results) proofInWords(s *Summary) string {
 	if len(parts) == 0 {
 		return fmt.Sprintf("%s of %s results equal the reference.", count(all), count(all))
 	}
-	return fmt.Sprintf("%s, of %d; %d results equal the reference.", list(parts), all, s.Equal)
+	return fmt.Sprintf("%s, of %d; %s the reference.", list(parts), all, english.Plural(s.Equal, "result equals", "results equal"))
 }
 
 // speedInWords names the fastest configuration, and the cases without rows.

@@ -120,10 +120,10 @@ func TestLengthOfFileNames(t *testing.T) {
 	}
 }
 
-// JSON has no NaN and no infinity: missing values are null.
+// JSON has no NaN and no infinity: missing values are null. −0 is 0.
 func TestValuesAsJSON(t *testing.T) {
-	text, err := json.Marshal(run.Values{1.5, math.NaN(), math.Inf(1), math.Inf(-1), 0})
-	if err != nil || string(text) != "[1.5,null,null,null,0]" {
+	text, err := json.Marshal(run.Values{1.5, math.NaN(), math.Inf(1), math.Inf(-1), 0, math.Copysign(0, -1)})
+	if err != nil || string(text) != "[1.5,null,null,null,0,0]" {
 		t.Errorf("%s, %v", text, err)
 	}
 	var v run.Values

@@ -98,12 +98,12 @@ const (
 // Values are numbers. JSON contains null for NaN and infinities.
 type Values []float64
 
-// MarshalJSON writes NaN and infinities as null.
+// MarshalJSON writes NaN and infinities as null, and −0 as 0.
 func (v Values) MarshalJSON() ([]byte, error) {
 	out := make([]*float64, len(v))
-	for i := range v {
-		if !math.IsNaN(v[i]) && !math.IsInf(v[i], 0) {
-			out[i] = &v[i]
+	for i, y := range v {
+		if y += 0; !math.IsNaN(y) && !math.IsInf(y, 0) {
+			out[i] = &y
 		}
 	}
 	return json.Marshal(out)

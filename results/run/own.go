@@ -97,12 +97,12 @@ func (o *Own) Accounting() (out []string) {
 			out = append(append(out, "table "+t.Name+" was skipped: "+t.Problem), lists.Map(t.Files, indented)...)
 			continue
 		}
-		files, rows := CountOf(len(t.Files), "file"), CountOf(int(t.Rows), "row")
+		files, rows := CountOf(len(t.Files), "file"), CountOf(t.Rows, "row")
 		out = append(out, fmt.Sprintf("table %s: %s, %s: %s", t.Name, files, rows, strings.Join(t.Columns, ", ")))
 		for _, f := range t.Sources {
-			words := CountOf(int(f.Rows), "row")
+			words := CountOf(f.Rows, "row")
 			if f.Lines > 0 {
-				words += ", " + CountOf(int(f.Lines), "line") + ", SHA-256 " + f.SHA256
+				words += ", " + CountOf(f.Lines, "line") + ", SHA-256 " + f.SHA256
 			}
 			out = append(out, "  "+f.File+": "+words)
 		}

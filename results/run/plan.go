@@ -99,7 +99,7 @@ func FormatCount[T int | int64 | uint64](n T) string {
 }
 
 // CountOf returns a number and its noun: 1 case, 7 cases.
-func CountOf(n int, noun string) string {
+func CountOf[T int | int64 | uint64](n T, noun string) string {
 	if n != 1 {
 		noun += "s"
 	}

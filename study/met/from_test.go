@@ -76,7 +76,7 @@ func TestOtherDataInTheSubset(t *testing.T) {
 		}
 	}
 	_, _, _, err := studyOf(t, met.Options{Registry: reg, Targets: targets, Files: files[1:2], Subset: "s", SubsetRequired: true})
-	if fault.Code(err) != fault.Usage || !strings.Contains(err.Error(), "--subset s") || !strings.Contains(err.Error(), "1 files of other data") {
+	if fault.Code(err) != fault.Usage || !strings.Contains(err.Error(), "--subset s") || !strings.Contains(err.Error(), "1 file of other data") {
 		t.Error(err)
 	}
 }

@@ -163,7 +163,7 @@ func (r *reader) sum(ctx context.Context) (err error) {
 func (r *reader) warnOfLosses() {
 	d := &r.folder.Run.Data
 	if r.out.Refused = r.fingerprint.Conflicts(); r.out.Refused > 0 {
-		r.warn(run.CountOf(int(r.out.Refused), "conflicting line") + ": archives keep the line that comes first by the path of its file; `barograph load` lists them")
+		r.warn(run.CountOf(r.out.Refused, "conflicting line") + ": archives keep the line that comes first by the path of its file; `barograph load` lists them")
 	}
 	if d.Quarantined = r.out.Quarantined; d.Quarantined > 0 {
 		r.warn(fmt.Sprintf("%d of %d lines could not be read; they are in quarantine.csv, not in the archives", d.Quarantined, d.Lines))

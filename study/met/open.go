@@ -130,10 +130,10 @@ func (s *runner) chooseSubsets(ctx context.Context) error {
 		case err != nil:
 			o.err = err
 		case files > 0 && s.options.SubsetRequired:
-			return fault.Misuse("--subset "+t.Subset, fmt.Sprintf("of %s has %d files of other data", t, files), "name another subset, or omit --subset: then met chooses a name")
+			return fault.Misuse("--subset "+t.Subset, fmt.Sprintf("of %s has %s of other data", t, run.CountOf(files, "file")), "name another subset, or omit --subset: then met chooses a name")
 		case files > 0:
 			t.Subset = fmt.Sprintf("%s_%08x", s.options.Subset, uint32(s.digest.Hi>>32)) //nolint:gosec // 8 of the digest's digits
-			s.finishStep(Progress{Step: "subset of " + t.String()}, fmt.Sprintf("subset %s has %d files of other data, so this study uses subset %s", s.options.Subset, files, t.Subset))
+			s.finishStep(Progress{Step: "subset of " + t.String()}, fmt.Sprintf("subset %s has %s of other data, so this study uses subset %s", s.options.Subset, run.CountOf(files, "file"), t.Subset))
 		}
 	}
 	return nil

@@ -30,7 +30,7 @@ func (r *runner) load(ctx context.Context) error {
 // loadOne loads every table into one engine.
 func (r *runner) loadOne(ctx context.Context, p *participant, out *run.Archive) (err error) {
 	for _, t := range r.tables {
-		size := run.CountOf(int(t.Rows), "row")
+		size := run.CountOf(t.Rows, "row")
 		checksum, err := r.checksum(p, t)
 		var loadNanos int64
 		keep := false

@@ -152,7 +152,7 @@ func TestOwnDisagrees(t *testing.T) {
 		t.Errorf("the run ended with %v", err)
 	}
 	problems := map[string]string{
-		"sqlite wrong": "1 rows have different values",
+		"sqlite wrong": "1 row has different values",
 		"sqlite fails": "fails.sqlite.sql:1: sqlite cannot run fails: no such column: c",
 		"sqlite equal": "", "duckdb wrong": "", "duckdb fails": "", "duckdb equal": "",
 	}

@@ -116,7 +116,7 @@ func (s *Sweep) ramp(ctx context.Context, t *Target, m Mix) (failed error) {
 		return Step{Rate: rate, Goodput: measure.Median(goodput), P99: time.Duration(measure.Median(p99))}, true
 	})
 	if failed == nil {
-		threads := run.CountOf(int(slices.Max(s.Threads)), "thread")
+		threads := run.CountOf(slices.Max(s.Threads), "thread")
 		s.Found(fmt.Sprintf("%s on %s with %s: %s", m.Name, t.title(), threads, found))
 	}
 	return failed

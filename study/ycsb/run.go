@@ -521,7 +521,7 @@ func (r *Report) correctness(v *verdict) {
 // completeness reports operations that failed or were not done, and times that do not count.
 func (r *Report) completeness(v *verdict) {
 	if n := r.all(statusError); n > 0 {
-		v.add(fault.Incomplete, run.CountOf(int(n), "operation")+" failed"+r.outage(), "see the problems listed")
+		v.add(fault.Incomplete, run.CountOf(n, "operation")+" failed"+r.outage(), "see the problems listed")
 	}
 	if n := r.all(statusNotFound); n > r.Config.MaxMisses {
 		v.add(fault.Incomplete, fmt.Sprintf("%d existing records were not found", n),

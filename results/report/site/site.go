@@ -252,8 +252,8 @@ func (s *Site) add(dir, name string) error {
 // addRun adds the run to the list.
 func (f *folder) addRun(name string) {
 	m := f.Machine
-	description := fmt.Sprintf("%s, %d threads, %.0f GB, %s",
-		cmp.Or(m.CPU, "unknown processor"), m.Threads, float64(m.Memory)/1e9, cmp.Or(m.OS, "unknown system"))
+	description := fmt.Sprintf("%s, %s, %.0f GB, %s",
+		cmp.Or(m.CPU, "unknown processor"), run.CountOf(m.Threads, "thread"), float64(m.Memory)/1e9, cmp.Or(m.OS, "unknown system"))
 	machine := slices.Index(f.Machines, description)
 	if machine < 0 {
 		machine, f.Machines = len(f.Machines), append(f.Machines, description)

@@ -85,7 +85,7 @@ func (s study) data(r *run.Run) (key, name string) {
 	}
 	key, _, _ = strings.Cut(key, "/")
 	if d.Records > 0 {
-		name = strings.TrimPrefix(name+", "+run.CountOf(int(d.Records), "record"), ", ")
+		name = strings.TrimPrefix(name+", "+run.CountOf(d.Records, "record"), ", ")
 	}
 	return key[:min(len(key), 12)], cmp.Or(name, "data without a description")
 }
