@@ -104,7 +104,7 @@ func (r *Result) Text(out io.Writer) error {
 	}
 	if m := r.Retention; m != nil {
 		if m.Refused {
-			fmt.Fprintf(w, "not removed\t%d of %d records with fcst_valid_beg before %s\n", m.Records, m.Total, formatTime(m.Cutoff))
+			fmt.Fprintf(w, "not removed\t%s of %s records with fcst_valid_beg before %s\n", humanize.Comma(m.Records), humanize.Comma(m.Total), formatTime(m.Cutoff))
 		} else if !m.Cutoff.IsZero() {
 			fmt.Fprintf(w, "removed\t%s with fcst_valid_beg before %s\n", english.Plural(int(m.Records), "record", ""), formatTime(m.Cutoff))
 		}

@@ -101,8 +101,8 @@ func (e *env) printPruned(all []pruneReport) error {
 	}
 	return e.print(all, func(w io.Writer) error {
 		for _, p := range all {
-			fmt.Fprintf(w, "%s, design %s, subset %s: %d of %d records are missing, and %s forgotten with %s\n",
-				p.Archive, p.Design, p.Subset, p.Lost, p.Total, p.verb, run.CountOf(len(p.Files), "file"))
+			fmt.Fprintf(w, "%s, design %s, subset %s: %s of %s records are missing, and %s forgotten with %s\n",
+				p.Archive, p.Design, p.Subset, run.FormatCount(p.Lost), run.FormatCount(p.Total), p.verb, run.CountOf(len(p.Files), "file"))
 			for _, file := range p.Files {
 				fmt.Fprintln(w, "  "+fault.Name(file))
 			}

@@ -80,6 +80,7 @@ them to a file. --products lists products instead of values. Decode prints a sum
 	c.Flags().StringVar(&d.out, "out", "", "file to write (default: standard output)")
 	c.Flags().StringVar(&d.problems, "problems", "", "file for errors and warnings; - is standard error")
 	d.input.flags(c)
+	d.input.decodeFlags(c)
 	c.Flags().BoolVar(&d.products, "products", false, "list products with their values, losses and errors instead of values")
 	c.Flags().IntVar(&d.workers, "workers", 0, "concurrent decoders (default: one per CPU)")
 	e.spreadsheet(c)
@@ -260,9 +261,9 @@ func (d *shefDecode) summary() error {
 	if !a.IsBalanced() {
 		return fmt.Errorf("internal error: the counts of values do not add up; please report %+v", *a)
 	}
-	fmt.Fprintf(d.env.stderr, "%s, %s, %s: %s, %d lost, %d left empty; %s, %s\n",
+	fmt.Fprintf(d.env.stderr, "%s, %s, %s: %s, %s lost, %s left empty; %s, %s\n",
 		run.CountOf(d.productCount, "product"), run.CountOf(a.Messages, "message"), run.CountOf(a.Lines, "line"),
-		run.CountOf(a.Values, "value"), a.Lost, a.Nulls, run.CountOf(a.Errors, "error"), run.CountOf(a.Warnings, "warning"))
+		run.CountOf(a.Values, "value"), run.FormatCount(a.Lost), run.FormatCount(a.Nulls), run.CountOf(a.Errors, "error"), run.CountOf(a.Warnings, "warning"))
 	if a.Rescued > 0 {
 		fmt.Fprintf(d.env.stderr, "%s can be read only with --lenient\n", run.CountOf(a.Rescued, "value"))
 	}
@@ -311,17 +312,23 @@ const nowUsage = "time from which missing years are inferred, e.g. 2024-07-03 or
 func (s *shefInput) flags(c *cobra.Command) {
 	f := c.Flags()
 	untilFlag(c, &s.to, "latest time of observation to keep")
-	f.StringVar(&s.now, "now", "", nowUsage+" (default: now)")
 	f.StringSliceVar(&s.filter.Stations, "station", nil, "patterns of stations to keep, e.g. LCH*,!LCHX1")
 	f.StringSliceVar(&s.filter.Elements, "pe", nil, "patterns of physical elements to keep, e.g. HG,P?")
 	f.StringSliceVar(&s.filter.Sources, "ts", nil, "patterns of types and sources to keep, e.g. R?,!RZ")
 	f.StringVar(&s.from, "since", "", "earliest time of observation to keep, e.g. 2024-07-01")
 	f.StringVar(&s.shefparm, "shefparm", "", "shefparm file with the elements and codes of a site")
 	f.StringVar(&s.stations, "stations", "", "CSV file of stations: lid,name,lat,lon,zone")
-	f.BoolVar(&s.lenient, "lenient", false, "continue after a D element that is not in the manual, and set the qualifier Q on later values")
 	f.BoolVar(&s.onlyKnown, "only-known", false, "omit stations that --stations does not have")
 	formerly(c, "from", "since")
-	seldom(c, "lenient", "now", "only-known", "shefparm", "stations", "ts")
+	seldom(c, "only-known", "shefparm", "stations", "ts")
+}
+
+// decodeFlags adds the flags that only matter for messages: values from tables have complete times.
+func (s *shefInput) decodeFlags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&s.now, "now", "", nowUsage+" (default: now)")
+	f.BoolVar(&s.lenient, "lenient", false, "continue after a D element that is not in the manual, and set the qualifier Q on later values")
+	seldom(c, "lenient", "now")
 }
 
 // printExcluded prints how many values the flags of shefInput excluded, if any.

@@ -167,8 +167,10 @@ func TestShefEncode(t *testing.T) {
 	if err := os.WriteFile(few, []byte("value,code,station,time\n1.5,HG,AAA,2026-11-10T00:00:00Z\n2,QQ,AAA,2026-11-10T00:00:00Z\nx,HG,AAA,2026-11-10T00:00:00Z\n3,HG,A,2026-11-10T00:00:00Z\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if status, out, errs := barograph(t, "shef", "encode", few); status != 4 || out != ".A AAA 20261110 Z DH0000/HGIRZZ 1.5\n" || !strings.Contains(errs, "few.csv:3 is not a value") || !strings.Contains(errs, "few.csv:5: HGIRZZZ of A cannot be encoded") {
+	if status, out, errs := barograph(t, "shef", "encode", few); status != 4 || out != ".A AAA 20261110 Z DH0000/HGIRZZ 1.5\n" || !strings.Contains(errs, "few.csv:3 is not a value") || !strings.Contains(errs, "few.csv:4 is not a value: value \"x\" is not a finite number; repair the line") || !strings.Contains(errs, "few.csv:5: HGIRZZZ of A cannot be encoded") {
 		t.Errorf("status %d\n%s%s", status, out, errs)
+	} else if !strings.Contains(errs, "\n4 values, 3 left out\n") || !strings.Contains(errs, ": 1 value could not be encoded; 2 rows are not values\n") {
+		t.Error(errs)
 	}
 	for _, bad := range []string{name, filepath.Join(dir, "none")} {
 		if status, _, errs := barograph(t, "shef", "encode", bad); status != 1 {

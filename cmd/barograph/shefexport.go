@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -194,14 +195,15 @@ func (s *gaugeSource) encode(ctx context.Context, w io.Writer, args []string, he
 	if heading != "" {
 		fmt.Fprint(w, "\x03")
 	}
-	fmt.Fprintf(s.env.stderr, "%s, %d left out\n", run.CountOf(s.values+s.lost, "value"), failed+s.lost)
-	if failed > 0 && err == nil {
-		err = incomplete(fmt.Errorf("%s could not be encoded", run.CountOf(failed+s.lost, "value")))
+	fmt.Fprintf(s.env.stderr, "%s, %s left out\n", run.CountOf(s.values+s.lost, "value"), run.FormatCount(failed+s.lost))
+	if err != nil || failed == 0 {
+		return cmp.Or(err, s.incomplete())
 	}
-	if err == nil {
-		err = s.incomplete()
+	text := run.CountOf(failed, "value") + " could not be encoded"
+	if s.lost > 0 {
+		text += "; " + s.incomplete().Error()
 	}
-	return err
+	return incomplete(errors.New(text))
 }
 
 // writeTo writes standard output, or a file that appears only when it is complete. An error with

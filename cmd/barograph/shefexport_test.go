@@ -26,7 +26,7 @@ func TestShefExport(t *testing.T) {
 	now := []string{"--now", "2026-11-20"}
 	export := func(status int, args ...string) string {
 		t.Helper()
-		got, out, errs := barograph(t, append(append([]string{"shef", "export"}, now...), args...)...)
+		got, out, errs := barograph(t, append([]string{"shef", "export"}, args...)...)
 		if got != status {
 			t.Fatalf("%v: status %d: %s", args, got, errs)
 		}

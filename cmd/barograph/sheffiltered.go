@@ -42,6 +42,7 @@ such as the folder done/ of a spool. Filtered changes nothing.`,
 	}
 	c.Flags().StringVar(&p.tokensFile, "apps-defaults", "", "file of tokens (shef_load_ingest : ON …), such as .Apps_defaults_site")
 	p.input.flags(c)
+	p.input.decodeFlags(c)
 	return c
 }
 

@@ -85,6 +85,7 @@ func (p *riverFlags) flags(c *cobra.Command) {
 	seldom(c, "archive-data", "policy")
 	complete(c, "policy", func() []string { return toStrings(posts.Policies()) })
 	p.input.flags(c)
+	p.input.decodeFlags(c)
 	f.Lookup("now").Usage = nowUsage + " (default: the time of the file)"
 }
 
@@ -258,8 +259,8 @@ func (p *riverFlags) post(c *cobra.Command, args []string) (err error) {
 		}
 	}
 	err = errors.Join(err, p.env.print(&sum, func(w io.Writer) error {
-		fmt.Fprintf(w, "%s: %s, %d lost in decoding\n",
-			run.CountOf(sum.Products, "product"), run.CountOf(sum.Values, "value"), sum.Lost)
+		fmt.Fprintf(w, "%s: %s, %s lost in decoding\n",
+			run.CountOf(sum.Products, "product"), run.CountOf(sum.Values, "value"), run.FormatCount(sum.Lost))
 		printExcluded(w, sum.Excluded)
 		if account.Rescued > 0 {
 			fmt.Fprintf(w, "%10d of them can be read only with --lenient\n", account.Rescued)

@@ -254,10 +254,10 @@ func (s *subsetContents) print(w io.Writer) {
 	if s.Uncounted {
 		fmt.Fprintf(w, "records\tnot counted, because an earlier version stored the archive; the next load counts them\n")
 	} else {
-		fmt.Fprintf(w, "records\t%d, digest %s\n", s.Records, s.Digest)
+		fmt.Fprintf(w, "records\t%s, digest %s\n", run.FormatCount(s.Records), s.Digest)
 	}
-	fmt.Fprintf(w, "files\t%d, %s, %s, %d of them quarantined",
-		s.Files, humanize.BytesN(uint64(s.FileBytes), 3), run.CountOf(s.Lines, "line"), s.Quarantined)
+	fmt.Fprintf(w, "files\t%s, %s, %s, %s of them quarantined",
+		run.FormatCount(s.Files), humanize.BytesN(uint64(s.FileBytes), 3), run.CountOf(s.Lines, "line"), run.FormatCount(s.Quarantined))
 	if !s.LastLoad.IsZero() {
 		fmt.Fprintf(w, "; last load %s UTC", s.LastLoad.UTC().Format(time.DateTime))
 	}

@@ -147,8 +147,8 @@ func (e *env) writeSynthetic(ctx context.Context, out string, files []synth.File
 	e.warnOfOthers(out, files)
 	result := map[string]any{"out": out, "files": s.Files, "lines": s.Lines, "bytes": s.Bytes, "digest": s.Digest, "seconds": t}
 	return e.print(result, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s: %s, %s, %d bytes, digest %s\n",
-			out, run.CountOf(s.Files, "file"), run.CountOf(s.Lines, "line"), s.Bytes, s.Digest)
+		_, err := fmt.Fprintf(w, "%s: %s, %s, %s, digest %s\n",
+			out, run.CountOf(s.Files, "file"), run.CountOf(s.Lines, "line"), run.CountOf(s.Bytes, "byte"), s.Digest)
 		return err
 	})
 }

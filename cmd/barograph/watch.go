@@ -168,9 +168,9 @@ func addCounts(a, b map[string]int64) map[string]int64 {
 }
 
 func (t *watchTotals) line() string {
-	return fmt.Sprintf("%s loaded, %d skipped, %d failed: %s read = %d stored + %d duplicates + %d conflicts + %d quarantined; %s removed",
-		run.CountOf(t.Files, "file"), t.Skipped, len(t.Failed), run.CountOf(t.Read, "line"),
-		t.Stored, t.Duplicates, t.Conflicts, t.Quarantined, run.CountOf(t.Removed, "record"))
+	return fmt.Sprintf("%s loaded, %s skipped, %s failed: %s read = %s stored + %s duplicates + %s conflicts + %s quarantined; %s removed",
+		run.CountOf(t.Files, "file"), run.FormatCount(t.Skipped), run.FormatCount(len(t.Failed)), run.CountOf(t.Read, "line"),
+		run.FormatCount(t.Stored), run.FormatCount(t.Duplicates), run.FormatCount(t.Conflicts), run.FormatCount(t.Quarantined), run.CountOf(t.Removed, "record"))
 }
 
 // watch loads the files of a folder as they arrive, and prints the totals at the end.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
 	"github.com/barograph/barograph/internal/fault"
@@ -42,8 +43,8 @@ func (d *Diff) Error() string {
 		return d.Problem // no rows were compared
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s (expected %s, got %d: %d missing, %d unexpected)",
-		d.Problem, english.Plural(d.WantRows, "row", ""), d.GotRows, d.Missing, d.Extra)
+	fmt.Fprintf(&b, "%s (expected %s, got %s: %s missing, %s unexpected)",
+		d.Problem, english.Plural(d.WantRows, "row", ""), humanize.Comma(int64(d.GotRows)), humanize.Comma(int64(d.Missing)), humanize.Comma(int64(d.Extra)))
 	for _, r := range d.Rows {
 		fmt.Fprintf(&b, "\n  row %d", r.Row)
 		if r.Column != "" {

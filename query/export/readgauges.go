@@ -224,35 +224,46 @@ func lineOf(rows *csv.Reader, err error) int {
 	return line
 }
 
+// timeKind describes a valid time in errors.
+const timeKind = "time such as 2026-11-10T06:00:00Z"
+
 // set reads a cell of CSV.
-func (g *Gauge) set(column, text string) (err error) {
+func (g *Gauge) set(column, text string) error {
+	var err error
+	kind := ""
 	switch column {
 	case "station":
 		g.Station = text
 	case "time":
+		kind = timeKind
 		g.Time, err = time.Parse(time.RFC3339, text)
 	case "code":
 		g.Code = text
 	case "value":
-		g.Value = new(float64)
+		kind, g.Value = "finite number", new(float64)
 		*g.Value, err = strconv.ParseFloat(text, 64)
 	case "quality":
 		g.Quality = text
 	case "duration":
+		kind = "whole number from −32768 to 32767"
 		var n int64
 		n, err = strconv.ParseInt(text, 10, 16)
 		g.Duration = int32(n)
 	case "created":
-		g.Created = new(time.Time)
+		kind, g.Created = timeKind, new(time.Time)
 		*g.Created, err = time.Parse(time.RFC3339, text)
 	case "revised":
+		kind = "truth value (true or false)"
 		g.Revised, err = strconv.ParseBool(text)
 	case "source":
 		g.Source = text
 	case "comment":
 		g.Comment = text
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("%s %.80q is not a %s", column, text, kind)
+	}
+	return nil
 }
 
 // convert passes the value of a row to each.

@@ -99,7 +99,7 @@ func (s *runner) read(ctx context.Context) error {
 			return err
 		}
 	}
-	note := fmt.Sprintf("%d records, reference results of %s", d.Records, run.CountOf(len(qs), "case"))
+	note := fmt.Sprintf("%s, reference results of %s", run.CountOf(d.Records, "record"), run.CountOf(len(qs), "case"))
 	if !s.parseCache.HasFiles() {
 		note += "; each load reads the files again, because the records do not fit into memory"
 	}

@@ -175,7 +175,7 @@ func readHistogram(file string) (*dist.Buckets, error) {
 		name, value, _ := strings.Cut(strings.TrimSpace(string(line)), "\t")
 		n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
 		if err != nil || n < 0 {
-			return nil, bad(i+1, err)
+			return nil, bad(i+1, nil)
 		}
 		if i == 0 {
 			if size = n; name != "BlockSize" || n < 1 || n > mostLength {
@@ -185,7 +185,7 @@ func readHistogram(file string) (*dist.Buckets, error) {
 		}
 		bucket, err := strconv.Atoi(name)
 		if err != nil || bucket < 0 || bucket > 1<<20 || size*int64(bucket+1) > mostLength || n > mostKeys-total {
-			return nil, bad(i+1, err)
+			return nil, bad(i+1, nil)
 		}
 		for len(counts) <= bucket {
 			counts = append(counts, 0)
