@@ -136,17 +136,18 @@ func (l *ownedLock) beat(ctx context.Context, last time.Time, leaseTime time.Dur
 func (l *ownedLock) swap(ctx context.Context, free bool, limit time.Duration) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	next := lockText{Owner: l.text.Owner, Beat: l.text.Beat + 1}
-	if free {
-		next = lockText{}
-	}
-	text, err := json.Marshal(next)
-	if err != nil {
-		return err
-	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), min(limit, swapTimeout))
 	defer stop()
+	current := l.text
 	for range 3 {
+		next := lockText{Owner: current.Owner, Beat: current.Beat + 1}
+		if free {
+			next = lockText{}
+		}
+		text, err := json.Marshal(next)
+		if err != nil {
+			return err
+		}
 		rev, err := l.meta.Swap(ctx, l.name, text, l.rev)
 		if err == nil {
 			l.rev, l.text = rev, next
@@ -154,14 +155,16 @@ func (l *ownedLock) swap(ctx context.Context, free bool, limit time.Duration) er
 		if !errors.Is(err, ErrChanged) {
 			return err
 		}
-		current, revision, err := loadLock(ctx, l.meta, l.name)
+		// An earlier swap may have succeeded but reported an error. Other clients then count the lease from its text, so
+		// the next heartbeat has another.
+		current, rev, err = loadLock(ctx, l.meta, l.name)
 		switch {
 		case err != nil:
 			return err
 		case current.Owner != l.text.Owner:
 			return errLost
 		}
-		l.rev = revision // an earlier swap succeeded but reported an error
+		l.rev = rev
 	}
 	return ErrChanged
 }

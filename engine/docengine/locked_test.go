@@ -374,6 +374,38 @@ func (s *hangingLock) Swap(ctx context.Context, name string, text []byte, rev in
 	return s.memory.Swap(ctx, name, text, rev)
 }
 
+// A heartbeat after one whose reply was lost differs from it: other clients would otherwise count the lease from the
+// first, the owner from the second.
+func TestHeartbeatAfterALostReply(t *testing.T) {
+	store := &memory{content: newContent()}
+	s := NewLocked(store, Options{Lease: time.Minute, Writers: 1, Design: design.KeyValue})
+	if err := s.Create(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	c := begin(t.Context(), t, s, "body")
+	k, _ := c.(*lockedCommit)
+	store.swapReply = func(string) error { return errors.New("the connection is lost") }
+	if err := k.lock.swap(t.Context(), false, time.Minute); err == nil {
+		t.Fatal("the lost reply is no error")
+	}
+	store.swapReply = nil
+	lost, _, err := loadLock(t.Context(), s, lockName("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := k.lock.swap(t.Context(), false, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		next, _, err := loadLock(t.Context(), s, lockName("a"))
+		if err != nil || next.Owner != lost.Owner || next.Beat != lost.Beat+1 {
+			t.Errorf("the lock is %+v after %+v, %v", next, lost, err)
+		}
+		lost = next
+	}
+	publish(t, c)
+}
+
 // An owner stops a lease after its last heartbeat, although the request of the next one hangs.
 func TestHangingHeartbeat(t *testing.T) {
 	store := &hangingLock{memory: &memory{content: newContent()}}
