@@ -231,7 +231,7 @@ var damageNames = regexp.MustCompile(`\((CANNOT_(READ_\w+|PARSE_\w+|DECOMPRESS|C
 // the archive crashes, describeError reports a damaged file, because that is the usual cause.
 func (d *database) describeError(err error) error {
 	switch text := err.Error(); {
-	case strings.Contains(text, "No space left on device") || strings.Contains(text, "NOT_ENOUGH_SPACE"):
+	case errors.Is(err, syscall.ENOSPC) || strings.Contains(text, "No space left on device") || strings.Contains(text, "NOT_ENOUGH_SPACE"):
 		return engine.DiskFullError(d.path, err)
 	case damageNames.MatchString(text):
 		return engine.DamagedError(d.path, err)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -163,6 +164,19 @@ func TestErrorsOfDamage(t *testing.T) {
 		err := (&database{path: "a"}).describeError(fmt.Errorf("Code: 1. DB::Exception: text. (%s)", name))
 		if (fault.Code(err) == fault.Differs) != isDamage {
 			t.Errorf("damage is %t, want %t: %v", !isDamage, isDamage, err)
+		}
+	}
+}
+
+// TestErrorsOfAFullDisk: a full disk is reported as one, whether the library or this program wrote last.
+func TestErrorsOfAFullDisk(t *testing.T) {
+	for _, err := range []error{
+		&fs.PathError{Op: "write", Path: "a/digests", Err: syscall.ENOSPC},
+		errors.New("Code: 74. DB::ErrnoException: Cannot write: , errno: 28, strerror: No space left on device"),
+		errors.New("Code: 243. DB::Exception: Cannot reserve 1.00 MiB. (NOT_ENOUGH_SPACE)"),
+	} {
+		if got := (&database{path: "a"}).describeError(err); !strings.Contains(got.Error(), "its disk is full") || !errors.Is(got, err) {
+			t.Error(got)
 		}
 	}
 }
