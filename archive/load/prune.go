@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/internal/lists"
@@ -30,7 +32,7 @@ func (p *PruneResult) Err(limit float64, preview bool) error {
 	}
 	return &fault.Status{Code: code, Err: &fault.Error{
 		Setting: "--prune",
-		Problem: fmt.Sprintf("%s: %d of %d records were deleted, which is more than %g %%", what, p.Lost, p.Total, limit),
+		Problem: fmt.Sprintf("%s: %s of %s records were deleted, which is more than %g %%", what, humanize.Comma(p.Lost), humanize.Comma(p.Total), limit),
 		Cure:    "if they were deleted by mistake, restore a copy; if on purpose, add --force",
 	}}
 }

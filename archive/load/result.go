@@ -78,18 +78,19 @@ func (s *Summary) Result(ctx context.Context, a archive.Archive, subset string, 
 
 // Text writes the result as a table.
 func (r *Result) Text(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	w, n := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0), humanize.Comma
 	fmt.Fprintf(w, "archive\t%s, design %s, subset %s\n", r.Archive, r.Design, r.Subset)
 	if r.Database != "" {
 		fmt.Fprintf(w, "database\t%s (named after the URL's path and the subset)\n", r.Database)
 	}
-	fmt.Fprintf(w, "files\t%d loaded, %d skipped (in the archive already), %d failed\n", r.Files, r.Skipped, len(r.Failed))
-	fmt.Fprintf(w, "lines\t%d read = %d stored + %d duplicates + %d conflicts + %d quarantined\n", r.Read, r.Stored, r.Duplicates, r.Conflicts, r.Quarantined)
+	fmt.Fprintf(w, "files\t%s loaded, %s skipped (in the archive already), %s failed\n", n(int64(r.Files)), n(int64(r.Skipped)), n(int64(len(r.Failed))))
+	fmt.Fprintf(w, "lines\t%s read = %s stored + %s duplicates + %s conflicts + %s quarantined\n",
+		n(r.Read), n(r.Stored), n(r.Duplicates), n(r.Conflicts), n(r.Quarantined))
 	if r.Kept > 0 {
-		fmt.Fprintf(w, "kept\t%d of the stored records have the same identity as others: see barograph list conflicts %s --design %s --subset %s\n", r.Kept, r.Archive, r.Design, r.Subset)
+		fmt.Fprintf(w, "kept\t%s of the stored records have the same identity as others: see barograph list conflicts %s --design %s --subset %s\n", n(r.Kept), r.Archive, r.Design, r.Subset)
 	}
 	for _, m := range r.SkippedWithQuarantine {
-		fmt.Fprintf(w, "in quarantine\t%d of %d lines of %s, which was loaded at %s UTC\n", m.Quarantined, m.Read, fault.Name(m.Path), m.Loaded.UTC().Format(time.DateTime))
+		fmt.Fprintf(w, "in quarantine\t%s of %s lines of %s, which was loaded at %s UTC\n", n(m.Quarantined), n(m.Read), fault.Name(m.Path), m.Loaded.UTC().Format(time.DateTime))
 	}
 	for _, t := range slices.Sorted(maps.Keys(r.NotAccepted)) {
 		fmt.Fprintf(w, "not loaded\t%s of %s, which the load_spec does not request; later loads into this subset skip these files\n",
@@ -104,16 +105,16 @@ func (r *Result) Text(out io.Writer) error {
 	}
 	if m := r.Retention; m != nil {
 		if m.Refused {
-			fmt.Fprintf(w, "not removed\t%s of %s records with fcst_valid_beg before %s\n", humanize.Comma(m.Records), humanize.Comma(m.Total), formatTime(m.Cutoff))
+			fmt.Fprintf(w, "not removed\t%s of %s records with fcst_valid_beg before %s\n", n(m.Records), n(m.Total), formatTime(m.Cutoff))
 		} else if !m.Cutoff.IsZero() {
 			fmt.Fprintf(w, "removed\t%s with fcst_valid_beg before %s\n", english.Plural(int(m.Records), "record", ""), formatTime(m.Cutoff))
 		}
 		m.textLater(w)
 	}
-	fmt.Fprintf(w, "archive total\t%d %s, %s on disk\n", r.Objects, r.Object, humanize.BytesN(uint64(r.BytesOnDisk), 3))
+	fmt.Fprintf(w, "archive total\t%s %s, %s on disk\n", n(r.Objects), r.Object, humanize.BytesN(uint64(r.BytesOnDisk), 3))
 	for _, t := range record.Types() {
-		if n := r.Records[t.Name]; n > 0 {
-			fmt.Fprintf(w, "  %s\t%s\n", t.Name, english.Plural(int(n), "record", ""))
+		if records := r.Records[t.Name]; records > 0 {
+			fmt.Fprintf(w, "  %s\t%s\n", t.Name, english.Plural(int(records), "record", ""))
 		}
 	}
 	if r.Digest != "" {

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
 	"github.com/barograph/barograph/archive/design"
@@ -180,8 +181,8 @@ func (m *Removal) Err() error {
 	}
 	return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
 		Setting: "--retain " + formatSpan(m.maxAge),
-		Problem: fmt.Sprintf("%s: %d of %d records are before %s; they are more than %g %%, %s",
-			what, m.Records, m.Total, formatTime(m.Cutoff), m.limit, why),
+		Problem: fmt.Sprintf("%s: %s of %s records are before %s; they are more than %g %%, %s",
+			what, humanize.Comma(m.Records), humanize.Comma(m.Total), formatTime(m.Cutoff), m.limit, why),
 		Cure: "check the newest date (" + formatTime(m.Newest) + ")" + check + "; then add --force, or raise --retain-limit",
 	}}
 }
@@ -304,8 +305,8 @@ func (m *Removal) Text(out io.Writer) error {
 	if m.Cutoff.IsZero() {
 		fmt.Fprintln(w, "would remove\tnothing")
 	} else {
-		fmt.Fprintf(w, "would remove\t%d of %d records: those with fcst_valid_beg before %s, because the newest is %s; "+
-			"this removes %d days of valid time and adds %d\n", m.Records, m.Total, formatTime(m.Cutoff), formatTime(m.Newest), m.Days, m.Added)
+		fmt.Fprintf(w, "would remove\t%s of %s records: those with fcst_valid_beg before %s, because the newest is %s; "+
+			"this removes %d days of valid time and adds %d\n", humanize.Comma(m.Records), humanize.Comma(m.Total), formatTime(m.Cutoff), formatTime(m.Newest), m.Days, m.Added)
 	}
 	for _, g := range m.Groups {
 		fmt.Fprintf(w, "  %s %s\t%s, %s to %s\n", g.LineType, g.Model, english.Plural(int(g.Records), "record", ""), formatTime(g.First), formatTime(g.Last))

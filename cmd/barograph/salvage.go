@@ -154,8 +154,8 @@ func newSalvageReport(url, to string, n design.Name, subset string, s *load.Salv
 func (e *env) printSalvaged(all []salvageReport) error {
 	err := e.print(all, func(w io.Writer) error {
 		for _, r := range all {
-			fmt.Fprintf(w, "%s, design %s, subset %s: %d of %d records copied to %s\n",
-				r.Archive, r.Design, r.Subset, r.Copied, r.Records, r.NewArchive)
+			fmt.Fprintf(w, "%s, design %s, subset %s: %s of %s records copied to %s\n",
+				r.Archive, r.Design, r.Subset, run.FormatCount(r.Copied), run.FormatCount(r.Records), r.NewArchive)
 			for _, line := range r.Losses {
 				fmt.Fprintf(w, "  not read: %s\n", line)
 			}

@@ -272,11 +272,11 @@ func (s *subsetContents) print(w io.Writer) {
 		fmt.Fprintf(w, "quarantined\t%s\n", line)
 	}
 	if s.Duplicates+s.Refused > 0 {
-		fmt.Fprintf(w, "repeated\t%d lines are duplicates, and %d conflict with others (see load --on-conflict); "+
-			"the counts below include them\n", s.Duplicates, s.Refused)
+		fmt.Fprintf(w, "repeated\tof the lines %s are duplicates, and %s conflict with others (see load --on-conflict); "+
+			"the counts below include them\n", run.FormatCount(s.Duplicates), run.FormatCount(s.Refused))
 	}
 	if s.Conflicts > 0 {
-		fmt.Fprintf(w, "conflicts\t%d; see `barograph list conflicts %s --design %s --subset %s`\n", s.Conflicts, s.Archive, s.Design, s.Subset)
+		fmt.Fprintf(w, "conflicts\t%s; see `barograph list conflicts %s --design %s --subset %s`\n", run.FormatCount(s.Conflicts), s.Archive, s.Design, s.Subset)
 	}
 	for _, f := range s.Failed {
 		fmt.Fprintf(w, "failed\t%s\n", f)

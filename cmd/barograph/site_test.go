@@ -368,7 +368,7 @@ func TestAdoptOlderSchema(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	files := filepath.Join(unpack(t, "met/metdbload_site/site_files.tar.xz"), "site")
-	if out := must(t, "load", filepath.Join(files, "stat2"), "--engine", server, "--design", "normalized", "--subset", name); !strings.Contains(out, "4680 read = 4680 stored") {
+	if out := must(t, "load", filepath.Join(files, "stat2"), "--engine", server, "--design", "normalized", "--subset", name); !strings.Contains(out, "4,680 read = 4,680 stored") {
 		t.Error(out)
 	}
 	must(t, "verify", server, "--subset", name)
