@@ -272,8 +272,8 @@ func (s *subsetContents) print(w io.Writer) {
 		fmt.Fprintf(w, "quarantined\t%s\n", line)
 	}
 	if s.Duplicates+s.Refused > 0 {
-		fmt.Fprintf(w, "repeated\tof the lines %s are duplicates, and %s conflict with others (see load --on-conflict); "+
-			"the counts below include them\n", run.FormatCount(s.Duplicates), run.FormatCount(s.Refused))
+		fmt.Fprintf(w, "repeated\t%s, %s (see load --on-conflict); "+
+			"the counts below include them\n", run.CountOf(s.Duplicates, "duplicate"), run.CountOf(s.Refused, "conflict"))
 	}
 	if s.Conflicts > 0 {
 		fmt.Fprintf(w, "conflicts\t%s; see `barograph list conflicts %s --design %s --subset %s`\n", run.FormatCount(s.Conflicts), s.Archive, s.Design, s.Subset)
