@@ -123,6 +123,7 @@ func TestMistakes(t *testing.T) {
 
 		// Names that do not exist.
 		{[]string{"help", "shw"}, "command shw is not known; did you mean show?"},
+		{[]string{"help", "exit-statu"}, "command exit-statu is not known; did you mean exit-status?"},
 		{[]string{"help", "scan", "lakes"}, "scan command lakes is not known; did you mean lake?"},
 		{[]string{"help", "post", "x"}, "barograph post has no command x; see `barograph post --help`"},
 		{[]string{"help", "load", "foo"}, "barograph load has no command foo"},

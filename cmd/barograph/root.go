@@ -161,7 +161,8 @@ func asUsage(c *cobra.Command) {
 
 // unknownCommand is the error of a name that is no subcommand of c.
 func unknownCommand(c *cobra.Command, name string) error {
-	known := append(lists.Map(lists.Filter(c.Commands(), (*cobra.Command).IsAvailableCommand), (*cobra.Command).Name), c.ValidArgs...)
+	isShown := func(sub *cobra.Command) bool { return sub.IsAvailableCommand() || sub.IsAdditionalHelpTopicCommand() }
+	known := append(lists.Map(lists.Filter(c.Commands(), isShown), (*cobra.Command).Name), c.ValidArgs...)
 	if !c.HasAvailableSubCommands() {
 		return fault.Misuse(c.CommandPath(), "has no command "+fault.Name(name), "see `"+c.CommandPath()+" --help`")
 	}
