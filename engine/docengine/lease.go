@@ -164,7 +164,7 @@ func (l *ownedLock) swap(ctx context.Context, free bool, limit time.Duration) er
 		case current.Owner != l.text.Owner:
 			return errLost
 		}
-		l.rev = rev
+		l.rev, l.text = rev, current
 	}
 	return ErrChanged
 }

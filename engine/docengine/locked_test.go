@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/barograph/barograph/archive/design"
@@ -404,6 +405,59 @@ func TestHeartbeatAfterALostReply(t *testing.T) {
 		lost = next
 	}
 	publish(t, c)
+}
+
+// No two clients own a lock at the same time, whichever requests and replies of the owner's swaps are lost.
+func TestOneOwner(t *testing.T) {
+	const (
+		leaseTime = time.Second
+		swaps     = 5 // after these all requests of the owner are lost
+		name      = "lock"
+	)
+	outcomes := []string{"received", "request lost", "reply lost"}
+	errSwap := errors.New("the connection is lost")
+	check := func(t *testing.T, script [swaps]string) {
+		next, outcome, shared := 0, "", newContent()
+		first, second := &memory{content: shared}, &memory{content: shared}
+		first.swapError = func(string) error {
+			switch outcome = "request lost"; {
+			case next == 0: // of acquire
+				outcome = "received"
+			case next <= swaps:
+				outcome = script[next-1]
+			}
+			if next++; outcome == "request lost" {
+				return errSwap
+			}
+			return nil
+		}
+		first.swapReply = func(string) error {
+			if outcome == "reply lost" {
+				return errSwap
+			}
+			return nil
+		}
+		_, owner, err := acquire(t.Context(), first, name, leaseTime)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, waiter, err := acquire(t.Context(), second, name, leaseTime)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if owner.lostError() == nil {
+			t.Errorf("after %q a second client owns the lock, and the first has not lost it", script)
+		}
+		owner.release(t.Context())
+		waiter.release(t.Context())
+	}
+	for n := range 243 { // 3⁵ scripts
+		var script [swaps]string
+		for i := range script {
+			script[i], n = outcomes[n%len(outcomes)], n/len(outcomes)
+		}
+		synctest.Test(t, func(t *testing.T) { check(t, script) })
+	}
 }
 
 // An owner stops a lease after its last heartbeat, although the request of the next one hangs.
