@@ -88,9 +88,9 @@ func TestParseMarks(t *testing.T) {
 }
 
 // TestParseNumberedMark: every field is read as it was written. The test fails for a field that is added to
-// archive.Mark and not parsed, if it is a string, an int64 or a time.Time.
+// NumberedMark or archive.Mark and not parsed.
 func TestParseNumberedMark(t *testing.T) {
-	want := everyField()
+	want := everyField[NumberedMark](t)
 	text, err := json.Marshal(want)
 	if err != nil {
 		t.Fatal(err)
@@ -106,25 +106,77 @@ func TestParseNumberedMark(t *testing.T) {
 	}
 }
 
-// everyField returns a mark without an empty field among its strings, int64 numbers and times.
-func everyField() (m NumberedMark) {
-	m.Version, m.Number = 7, -8
-	v := reflect.ValueOf(&m.Mark).Elem()
-	for i := range v.NumField() {
-		switch f := v.Field(i); f.Interface().(type) {
-		case string:
-			f.SetString(fmt.Sprintf("/daten/größe \"%d\" <&>\n\u2028", i))
-		case int64:
-			f.SetInt(1 << (40 + i))
-		case time.Time:
-			f.Set(reflect.ValueOf(time.Date(2025, 3, i+1, 4, 5, 6, 789, time.UTC)))
+// TestStoredTexts: every field of a lock, a state and an undo document is read as it was written.
+func TestStoredTexts(t *testing.T) {
+	checkStored(t, everyField[lockText](t))
+	checkStored(t, everyField[state](t))
+	checkStored(t, everyField[undo](t, "size"))
+}
+
+func checkStored[T any](t *testing.T, want T) {
+	t.Helper()
+	text, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got T
+	if err := json.Unmarshal(text, &got); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%s is read as %+v, %v; want %+v", text, got, err, want)
+	}
+}
+
+// everyField returns a struct without an empty field, whose values all differ. A field of a type that it does not know
+// fails the test, and so does a field that is not exported, because encoding/json omits it. The fields named in omitted
+// are not stored.
+func everyField[T any](t testing.TB, omitted ...string) (all T) {
+	t.Helper()
+	n := 0
+	var fill func(name string, v reflect.Value)
+	fill = func(name string, v reflect.Value) {
+		n++
+		switch x := v.Addr().Interface().(type) {
+		case *time.Time:
+			*x = time.Date(2025, 3, n, 4, 5, 6, 789, time.UTC)
+			return
+		case *json.RawMessage:
+			*x = fmt.Appendf(nil, `{"catalog":%d}`, n)
+			return
+		}
+		switch v.Kind() {
+		case reflect.String:
+			v.SetString(fmt.Sprintf("/daten/größe \"%d\" <&>\n\u2028", n))
+		case reflect.Int, reflect.Int64:
+			v.SetInt(1 << (40 + n) * int64(1-n%2*2))
+		case reflect.Uint8:
+			v.SetUint(uint64(n)) //nolint:gosec // at most 20
+		case reflect.Bool:
+			v.SetBool(true)
+		case reflect.Pointer:
+			v.Set(reflect.New(v.Type().Elem()))
+			fill(name, v.Elem())
+		case reflect.Slice:
+			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+			fill(name, v.Index(0))
+		case reflect.Struct:
+			for i := range v.NumField() {
+				switch f := v.Type().Field(i); {
+				case slices.Contains(omitted, f.Name):
+				case f.IsExported():
+					fill(name+"."+f.Name, v.Field(i))
+				default:
+					t.Fatalf("%s.%s is not exported, and so is not stored", name, f.Name)
+				}
+			}
+		default:
+			t.Fatalf("the test does not know how to fill %s, a %s", name, v.Type())
 		}
 	}
-	return m
+	fill(reflect.TypeFor[T]().Name(), reflect.ValueOf(&all).Elem())
+	return all
 }
 
 func BenchmarkParseNumberedMark(b *testing.B) {
-	text, err := json.Marshal(everyField())
+	text, err := json.Marshal(everyField[NumberedMark](b))
 	if err != nil {
 		b.Fatal(err)
 	}
