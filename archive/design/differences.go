@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 )
 
 // Differences compares the records found in an archive with the catalog stored in it, with one line
@@ -18,11 +21,16 @@ func (c *Catalog) Differences(found *Catalog) (out []string, onlyLost bool) {
 		switch n := g.Digest.Records - stored.Digest.Records; {
 		case n > 0:
 			lost++
-			out = append(out, fmt.Sprintf("%s: %d of %d records are lost", g, n, g.Digest.Records))
+			out = append(out, fmt.Sprintf("%s: %s of %s lost", g, humanize.Comma(n),
+				english.Plural(int(g.Digest.Records), "record", "")+english.PluralWord(int(n), " is", " are")))
 		case n < 0:
-			out = append(out, fmt.Sprintf("%s: %d more records than the loads stored", g, -n))
+			out = append(out, fmt.Sprintf("%s: %s than the loads stored", g, english.Plural(int(-n), "more record", "")))
 		case g.Digest != stored.Digest:
-			out = append(out, fmt.Sprintf("%s: some of %d records have different values than the loads stored", g, g.Digest.Records))
+			changed := "1 record has"
+			if g.Digest.Records != 1 {
+				changed = "some of " + humanize.Comma(g.Digest.Records) + " records have"
+			}
+			out = append(out, fmt.Sprintf("%s: %s different values than the loads stored", g, changed))
 		}
 		if unknown := g.unlistedValue(stored); unknown != "" {
 			out = append(out, fmt.Sprintf("%s: the catalog does not know of %s", g, unknown))
@@ -30,7 +38,8 @@ func (c *Catalog) Differences(found *Catalog) (out []string, onlyLost bool) {
 	}
 	for _, stored := range found.Groups {
 		if c.index[stored.key()] == nil {
-			out = append(out, fmt.Sprintf("%s: the catalog does not know of its %d records", stored, stored.Digest.Records))
+			out = append(out, fmt.Sprintf("%s: the catalog does not know of its %s", stored,
+				english.Plural(int(stored.Digest.Records), "record", "")))
 		}
 	}
 	return out, lost == len(out)

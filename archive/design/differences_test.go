@@ -42,18 +42,18 @@ func TestDifferences(t *testing.T) {
 		onlyMissing bool
 	}{
 		"equal":          {describe("GFS", 1, nil, 0, 6, 12), nil, true},
-		"lost":           {describe("GFS", 1, nil, 0, 12), []string{series + "1 of 3 records are lost"}, true},
+		"lost":           {describe("GFS", 1, nil, 0, 12), []string{series + "1 of 3 records is lost"}, true},
 		"all lost":       {NewCatalog("s"), []string{series + "3 of 3 records are lost"}, true},
-		"twice":          {describe("GFS", 1, nil, 0, 6, 6, 12), []string{series + "1 more records than the loads stored"}, false},
+		"twice":          {describe("GFS", 1, nil, 0, 6, 6, 12), []string{series + "1 more record than the loads stored"}, false},
 		"changed values": {describe("GFS", 2, nil, 0, 6, 12), []string{series + "some of 3 records have different values than the loads stored"}, false},
-		"another mask":   {describe("GFS", 1, mask, 6, 12), []string{series + "1 of 3 records are lost", series + "the catalog does not know of vx_mask G2"}, false},
-		"another level":  {describe("GFS", 1, level, 6, 12), []string{series + "1 of 3 records are lost", series + "the catalog does not know of fcst_lev P500"}, false},
-		"another lead":   {describe("GFS", 1, lead, 6, 12), []string{series + "1 of 3 records are lost", series + "the catalog does not know of fcst_lead 12h0m0s"}, false},
-		"another time":   {describe("GFS", 1, nil, 0, 3), []string{series + "1 of 3 records are lost", series + "the catalog does not know of fcst_valid_beg 2024-01-01T03:00:00Z"}, false},
-		"an early time":  {describe("GFS", 1, nil, -6, 6), []string{series + "1 of 3 records are lost", series + "the catalog does not know of fcst_valid_beg 2023-12-31T18:00:00Z"}, false},
-		"a short lead":   {describe("GFS", 1, func(b *record.Batch) { b.Lead[1] = 0 }, 6, 12), []string{series + "1 of 3 records are lost", series + "the catalog does not know of fcst_lead 0s"}, false},
-		"a later time":   {describe("GFS", 1, nil, 0, 18), []string{series + "1 of 3 records are lost", series + "the catalog does not know of fcst_valid_beg 2024-01-01T18:00:00Z"}, false},
-		"observed apart": {describe("GFS", 1, observed, 0, 6), []string{series + "1 of 3 records are lost", series + "the catalog does not know of records with separate observation times"}, false},
+		"another mask":   {describe("GFS", 1, mask, 6, 12), []string{series + "1 of 3 records is lost", series + "the catalog does not know of vx_mask G2"}, false},
+		"another level":  {describe("GFS", 1, level, 6, 12), []string{series + "1 of 3 records is lost", series + "the catalog does not know of fcst_lev P500"}, false},
+		"another lead":   {describe("GFS", 1, lead, 6, 12), []string{series + "1 of 3 records is lost", series + "the catalog does not know of fcst_lead 12h0m0s"}, false},
+		"another time":   {describe("GFS", 1, nil, 0, 3), []string{series + "1 of 3 records is lost", series + "the catalog does not know of fcst_valid_beg 2024-01-01T03:00:00Z"}, false},
+		"an early time":  {describe("GFS", 1, nil, -6, 6), []string{series + "1 of 3 records is lost", series + "the catalog does not know of fcst_valid_beg 2023-12-31T18:00:00Z"}, false},
+		"a short lead":   {describe("GFS", 1, func(b *record.Batch) { b.Lead[1] = 0 }, 6, 12), []string{series + "1 of 3 records is lost", series + "the catalog does not know of fcst_lead 0s"}, false},
+		"a later time":   {describe("GFS", 1, nil, 0, 18), []string{series + "1 of 3 records is lost", series + "the catalog does not know of fcst_valid_beg 2024-01-01T18:00:00Z"}, false},
+		"observed apart": {describe("GFS", 1, observed, 0, 6), []string{series + "1 of 3 records is lost", series + "the catalog does not know of records with separate observation times"}, false},
 		"another model": {describe("NAM", 1, nil, 0, 6), []string{
 			series + "3 of 3 records are lost", "SL1L2 V12.0 NAM ANLYS TMP: the catalog does not know of its 2 records",
 		}, false},
@@ -65,6 +65,14 @@ func TestDifferences(t *testing.T) {
 		}
 		if onlyLost != c.onlyMissing {
 			t.Errorf("%s: only records are missing: %t", name, onlyLost)
+		}
+	}
+	one := describe("GFS", 1, nil, 0)
+	for want, stored := range map[string]*Catalog{
+		"1 of 1 record is lost": NewCatalog("s"), "1 record has different values than the loads stored": describe("GFS", 2, nil, 0),
+	} {
+		if got, _ := one.Differences(stored); !slices.Equal(got, []string{series + want}) {
+			t.Errorf("of one record: %q, want %q", got, want)
 		}
 	}
 	apart := describe("GFS", 1, observed, 0, 6)

@@ -7,6 +7,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/internal/lists"
@@ -30,15 +33,17 @@ const conservationCure = "Barograph or the engine has a bug; do not use the arch
 var ErrNotConserved = errors.New("records were lost or duplicated")
 
 func conservationError(what string, m archive.Mark) error {
-	return &fault.Error{File: m.Path, Err: fmt.Errorf("%w: %s: read %d, stored %d, duplicates %d, conflicts %d, quarantined %d",
-		ErrNotConserved, what, m.Read, m.Stored, m.Replaced-m.Conflicts, m.Conflicts, m.Quarantined), Cure: conservationCure}
+	n := humanize.Comma
+	return &fault.Error{File: m.Path, Err: fmt.Errorf("%w: %s: read %s, stored %s, duplicates %s, conflicts %s, quarantined %s",
+		ErrNotConserved, what, n(m.Read), n(m.Stored), n(m.Replaced-m.Conflicts), n(m.Conflicts), n(m.Quarantined)), Cure: conservationCure}
 }
 
 // checkCommit compares the numbers that a commit reports with the number of records that it
 // received.
 func checkCommit(given int64, s archive.CommitResult) error {
 	if reported := s.New + lists.Sum(maps.Values(s.Replaced)); reported != given {
-		return &fault.Error{Err: fmt.Errorf("%w: a commit received %d records but reports %d", ErrNotConserved, given, reported), Cure: conservationCure}
+		return &fault.Error{Err: fmt.Errorf("%w: a commit received %s but reports %s",
+			ErrNotConserved, english.Plural(int(given), "record", ""), humanize.Comma(reported)), Cure: conservationCure}
 	}
 	return nil
 }
@@ -55,7 +60,7 @@ func (r *loadRun) check(ctx context.Context, subset string, before int64) error 
 	}
 	total := archive.Mark{Read: r.summary.Read, Stored: r.summary.Stored, Replaced: r.summary.Duplicates + r.summary.Conflicts, Conflicts: r.summary.Conflicts, Quarantined: r.summary.Quarantined}
 	if total.Read != total.Stored+total.Replaced+total.Quarantined || total.Stored != r.committedRecords {
-		return conservationError(fmt.Sprintf("the total; commits stored %d", r.committedRecords), total)
+		return conservationError("the total; commits stored "+humanize.Comma(r.committedRecords), total)
 	}
 	// Read the marks before the catalog: a catalog that is read later never counts fewer records.
 	marked, err := r.markedRecords(ctx, subset, before)
@@ -71,16 +76,18 @@ func (r *loadRun) check(ctx context.Context, subset string, before int64) error 
 	grown := catalog.LoadedRecords() - before - r.trimmedRecords
 	switch {
 	case grown < r.summary.Stored:
-		return conservationError(fmt.Sprintf("the archive grew by %d records", grown), total)
+		return conservationError("the archive grew by "+english.Plural(int(grown), "record", ""), total)
 	case catalog.LoadedRecords() < marked:
-		return conservationError(fmt.Sprintf("the archive has %d records, but its marks report %d", catalogRecords, marked), total)
+		return conservationError(fmt.Sprintf("the archive has %s, but its marks report %s",
+			english.Plural(int(catalogRecords), "record", ""), humanize.Comma(marked)), total)
 	}
 	counted, err := r.count(ctx, subset, catalogRecords)
 	switch {
 	case err != nil:
 		return err
 	case counted < catalogRecords:
-		return conservationError(fmt.Sprintf("the archive has %d records, but its catalog counts %d", counted, catalogRecords), total)
+		return conservationError(fmt.Sprintf("the archive has %s, but its catalog counts %s",
+			english.Plural(int(counted), "record", ""), humanize.Comma(catalogRecords)), total)
 	case counted == catalogRecords && grown == r.summary.Stored:
 		return nil
 	}
@@ -135,7 +142,7 @@ func (r *loadRun) checkTwins(ctx context.Context, subset string, records int64, 
 	}
 	maps.DeleteFunc(found, func(k record.Key, _ struct{}) bool { _, ok := second[k]; return !ok })
 	if len(found) > 0 {
-		return conservationError(fmt.Sprintf("%d records are in the archive more than once", len(found)), total)
+		return conservationError(english.Plural(len(found), "record is", "records are")+" in the archive more than once", total)
 	}
 	return nil
 }

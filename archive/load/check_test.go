@@ -93,10 +93,10 @@ func TestCheck(t *testing.T) {
 		"a tenth is counted":          {stored: 7, a: scripted{marks: 12, holds: 12, lost: 1}, says: "has 11 records, but its catalog counts 12"},
 		"its marks report more":       {stored: 7, a: scripted{marks: 13, holds: 12}, says: "has 12 records, but its marks report 13"},
 		"another loader's records":    {stored: 7, a: scripted{marks: 13, holds: 13, dumps: [][]*record.Batch{rows(1, 2, 3)}}, looks: 1},
-		"twins":                       {stored: 7, a: scripted{marks: 13, holds: 13, dumps: [][]*record.Batch{rows(1, 2, 2)}}, says: "1 records are in the archive more than once", looks: 2},
+		"twins":                       {stored: 7, a: scripted{marks: 13, holds: 13, dumps: [][]*record.Batch{rows(1, 2, 2)}}, says: "1 record is in the archive more than once", looks: 2},
 		"twins at the first look":     {stored: 7, a: scripted{marks: 13, holds: 13, dumps: [][]*record.Batch{rows(1, 2, 2), rows(1, 2)}}, looks: 2},
 		"other twins each time":       {stored: 7, a: scripted{marks: 13, holds: 13, dumps: [][]*record.Batch{rows(1, 1, 2), rows(1, 2, 2)}}, looks: 2},
-		"the same twin and one gone":  {stored: 7, a: scripted{marks: 13, holds: 13, dumps: [][]*record.Batch{rows(1, 1, 2, 2), rows(1, 2, 2)}}, says: "1 records are", looks: 2},
+		"the same twin and one gone":  {stored: 7, a: scripted{marks: 13, holds: 13, dumps: [][]*record.Batch{rows(1, 1, 2, 2), rows(1, 2, 2)}}, says: "1 record is", looks: 2},
 		"the first look is not asked": {stored: 7, a: scripted{marks: 12, holds: 12, dumps: [][]*record.Batch{rows(1, 1)}}},
 	} {
 		m := whole

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
@@ -32,8 +33,9 @@ func (p *PruneResult) Err(limit float64, preview bool) error {
 	}
 	return &fault.Status{Code: code, Err: &fault.Error{
 		Setting: "--prune",
-		Problem: fmt.Sprintf("%s: %s of %s records were deleted, which is more than %g %%", what, humanize.Comma(p.Lost), humanize.Comma(p.Total), limit),
-		Cure:    "if they were deleted by mistake, restore a copy; if on purpose, add --force",
+		Problem: fmt.Sprintf("%s: %s of %s %s deleted, which is more than %g %%", what, humanize.Comma(p.Lost),
+			english.Plural(int(p.Total), "record", ""), english.PluralWord(int(p.Lost), "was", "were"), limit),
+		Cure: "if they were deleted by mistake, restore a copy; if on purpose, add --force",
 	}}
 }
 

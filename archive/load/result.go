@@ -90,7 +90,7 @@ func (r *Result) Text(out io.Writer) error {
 		fmt.Fprintf(w, "kept\t%s of the stored records have the same identity as others: see barograph list conflicts %s --design %s --subset %s\n", n(r.Kept), r.Archive, r.Design, r.Subset)
 	}
 	for _, m := range r.SkippedWithQuarantine {
-		fmt.Fprintf(w, "in quarantine\t%s of %s lines of %s, which was loaded at %s UTC\n", n(m.Quarantined), n(m.Read), fault.Name(m.Path), m.Loaded.UTC().Format(time.DateTime))
+		fmt.Fprintf(w, "in quarantine\t%s of %s of %s, which was loaded at %s UTC\n", n(m.Quarantined), english.Plural(int(m.Read), "line", ""), fault.Name(m.Path), m.Loaded.UTC().Format(time.DateTime))
 	}
 	for _, t := range slices.Sorted(maps.Keys(r.NotAccepted)) {
 		fmt.Fprintf(w, "not loaded\t%s of %s, which the load_spec does not request; later loads into this subset skip these files\n",
@@ -105,7 +105,7 @@ func (r *Result) Text(out io.Writer) error {
 	}
 	if m := r.Retention; m != nil {
 		if m.Refused {
-			fmt.Fprintf(w, "not removed\t%s of %s records with fcst_valid_beg before %s\n", n(m.Records), n(m.Total), formatTime(m.Cutoff))
+			fmt.Fprintf(w, "not removed\t%s of %s with fcst_valid_beg before %s\n", n(m.Records), english.Plural(int(m.Total), "record", ""), formatTime(m.Cutoff))
 		} else if !m.Cutoff.IsZero() {
 			fmt.Fprintf(w, "removed\t%s with fcst_valid_beg before %s\n", english.Plural(int(m.Records), "record", ""), formatTime(m.Cutoff))
 		}

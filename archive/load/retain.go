@@ -171,7 +171,8 @@ func (m *Removal) Err() error {
 	if m == nil || !m.Refused {
 		return nil
 	}
-	why := fmt.Sprintf("and cover %d days of valid time, but this load added only %d", m.Days, m.Added)
+	word := func(one, several string) string { return english.PluralWord(int(m.Records), one, several) }
+	why := fmt.Sprintf("and %s %s of valid time, but this load added only %d", word("covers", "cover"), english.Plural(m.Days, "day", ""), m.Added)
 	if m.Gap != "" {
 		why = "and there is a gap of " + m.Gap + " without records before the remaining ones"
 	}
@@ -181,8 +182,8 @@ func (m *Removal) Err() error {
 	}
 	return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
 		Setting: "--retain " + formatSpan(m.maxAge),
-		Problem: fmt.Sprintf("%s: %s of %s records are before %s; they are more than %g %%, %s",
-			what, humanize.Comma(m.Records), humanize.Comma(m.Total), formatTime(m.Cutoff), m.limit, why),
+		Problem: fmt.Sprintf("%s: %s of %s %s before %s; %s more than %g %%, %s", what, humanize.Comma(m.Records), english.Plural(int(m.Total), "record", ""),
+			word("is", "are"), formatTime(m.Cutoff), word("it is", "they are"), m.limit, why),
 		Cure: "check the newest date (" + formatTime(m.Newest) + ")" + check + "; then add --force, or raise --retain-limit",
 	}}
 }
@@ -248,8 +249,9 @@ func Retain(ctx context.Context, a archive.Archive, subset string, r Retention) 
 		}
 	}
 	if now.LoadedRecords() < c.LoadedRecords() || counted < now.Digest().Records {
-		err = &fault.Error{Cure: conservationCure, Err: fmt.Errorf("%w: the archive had %d records, %d were removed, and %d remain",
-			ErrNotConserved, c.Digest().Records, out.Records, counted)}
+		err = &fault.Error{Cure: conservationCure, Err: fmt.Errorf("%w: the archive had %s, %s removed, and %s",
+			ErrNotConserved, english.Plural(int(c.Digest().Records), "record", ""), english.Plural(int(out.Records), "was", "were"),
+			english.Plural(int(counted), "remains", "remain"))}
 	}
 	return out, err
 }
@@ -305,8 +307,9 @@ func (m *Removal) Text(out io.Writer) error {
 	if m.Cutoff.IsZero() {
 		fmt.Fprintln(w, "would remove\tnothing")
 	} else {
-		fmt.Fprintf(w, "would remove\t%s of %s records: those with fcst_valid_beg before %s, because the newest is %s; "+
-			"this removes %d days of valid time and adds %d\n", humanize.Comma(m.Records), humanize.Comma(m.Total), formatTime(m.Cutoff), formatTime(m.Newest), m.Days, m.Added)
+		fmt.Fprintf(w, "would remove\t%s of %s: those with fcst_valid_beg before %s, because the newest is %s; "+
+			"this removes %s of valid time and adds %d\n", humanize.Comma(m.Records), english.Plural(int(m.Total), "record", ""),
+			formatTime(m.Cutoff), formatTime(m.Newest), english.Plural(m.Days, "day", ""), m.Added)
 	}
 	for _, g := range m.Groups {
 		fmt.Fprintf(w, "  %s %s\t%s, %s to %s\n", g.LineType, g.Model, english.Plural(int(g.Records), "record", ""), formatTime(g.First), formatTime(g.Last))

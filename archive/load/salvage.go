@@ -7,6 +7,8 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
@@ -59,8 +61,9 @@ func Salvage(
 	s.Copied = sum.Catalog.Digest().Records
 	s.Missing, _ = catalog.Differences(sum.Catalog)
 	if isCatalogLost {
-		s.Missing = []string{fmt.Sprintf("unknown without the catalog: the list of loaded files counts %d records, "+
-			"%d were copied, %d conflict with a copied record", s.Records, s.Copied, sum.Conflicts)}
+		s.Missing = []string{fmt.Sprintf("unknown without the catalog: the list of loaded files counts %s, "+
+			"%s copied, %s with a copied record", english.Plural(int(s.Records), "record", ""),
+			english.Plural(int(s.Copied), "was", "were"), english.Plural(int(sum.Conflicts), "conflicts", "conflict"))}
 	}
 	return s, errors.Join(sum.Failed...)
 }

@@ -424,7 +424,7 @@ func TestVerifiedMarks(t *testing.T) {
 	}{
 		"whole":        {whole, 3, ""},
 		"more brought": {whole, 4, ""},
-		"less brought": {whole, 2, "the marks of 1 files report 3 records, the catalog reports 2"},
+		"less brought": {whole, 2, "the marks of 1 file report 3 records, the catalog reports 2"},
 		"a line lost":  {archive.Mark{Path: "a", Read: 7, Stored: 3, Replaced: 2, Quarantined: 1}, 3, "does not add up"},
 		"negative":     {archive.Mark{Path: "a", Read: 3, Stored: 4, Replaced: -1}, 4, "does not add up"},
 	} {

@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
@@ -75,7 +78,8 @@ func (o *Origin) Verify(ctx context.Context, found *design.Catalog) (*VerifyResu
 		v.problem("the archive has %d %s, but the loads stored %d", contents.Objects, contents.Object, catalog.Objects)
 	}
 	if files := archive.SumMarks(marks); catalog.Sealed && files != catalog.Files {
-		v.problem("the archive has marks of %d files, which differ from the marks of %d files that the loads wrote", files.Records, catalog.Files.Records)
+		v.problem("the archive has marks of %s, which differ from the marks of %s that the loads wrote",
+			english.Plural(int(files.Records), "file", ""), english.Plural(int(catalog.Files.Records), "file", ""))
 	}
 	v.marks(marks, catalog.LoadedRecords())
 	if len(v.Problems) > 0 {
@@ -95,12 +99,13 @@ func (v *VerifyResult) marks(marks []archive.Mark, loadedRecords int64) {
 	for _, m := range marks {
 		stored += m.Stored
 		if m.Read != m.Stored+m.Replaced+m.Quarantined || min(m.Stored, m.Replaced, m.Quarantined) < 0 {
-			v.problem("the mark of %s does not add up: %d lines read, %d stored, %d existing, %d quarantined",
-				m.Path, m.Read, m.Stored, m.Replaced, m.Quarantined)
+			v.problem("the mark of %s does not add up: %s read, %s stored, %s existing, %s quarantined", m.Path,
+				english.Plural(int(m.Read), "line", ""), humanize.Comma(m.Stored), humanize.Comma(m.Replaced), humanize.Comma(m.Quarantined))
 		}
 	}
 	if stored > loadedRecords {
-		v.problem("the marks of %d files report %d records, the catalog reports %d", len(marks), stored, loadedRecords)
+		v.problem("the marks of %s report %s, the catalog reports %s",
+			english.Plural(len(marks), "file", ""), english.Plural(int(stored), "record", ""), humanize.Comma(loadedRecords))
 	}
 }
 

@@ -85,9 +85,9 @@ func TestVerify(t *testing.T) {
 		"a value":      {spoil: spoilt{records: func(b *record.Batch) *record.Batch { b.Num[1][2] += 1e-12; return b }}, says: "have different values", names: "a.vsdb:3 "},
 		"a lead":       {spoil: spoilt{records: func(b *record.Batch) *record.Batch { b.Lead[1] = 18 * 3600; return b }}, says: "fcst_lead 18h", names: "a.vsdb:2 lost"},
 		"a valid time": {spoil: spoilt{records: func(b *record.Batch) *record.Batch { b.Valid[0]++; return b }}, says: "fcst_valid_beg 2019-01-01T00:00:01Z", names: "a.vsdb:1 lost"},
-		"a lost row":   {spoil: spoilt{records: func(b *record.Batch) *record.Batch { return b.Filter(func(i int) bool { return i != 3 }) }}, says: "1 of 4 records are lost", names: "b.vsdb:1 lost"},
+		"a lost row":   {spoil: spoilt{records: func(b *record.Batch) *record.Batch { return b.Filter(func(i int) bool { return i != 3 }) }}, says: "1 of 4 records is lost", names: "b.vsdb:1 lost"},
 		"a level":      {spoil: spoilt{catalog: func(c *design.Catalog) { c.Groups[0].Levels[0] = "P501" }}, says: "does not know of fcst_lev P500"},
-		"a count":      {spoil: spoilt{catalog: func(c *design.Catalog) { c.Groups[0].Digest.Records-- }}, says: "1 more records than the loads stored"},
+		"a count":      {spoil: spoilt{catalog: func(c *design.Catalog) { c.Groups[0].Digest.Records-- }}, says: "1 more record than the loads stored"},
 		"a step":       {spoil: spoilt{catalog: func(c *design.Catalog) { c.Groups[0].Last-- }}, says: "does not know of fcst_valid_beg"},
 		"a mark":       {spoil: spoilt{marks: func(m []archive.Mark) { m[1].Stored++ }}, says: "b.vsdb does not add up"},
 	} {
@@ -367,7 +367,7 @@ func TestSalvageWithoutCatalog(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.Records != 4 || s.Copied != 3 || len(s.Files) != 2 || len(s.Losses) != 1 || s.Losses[0].Place != "the catalog" || len(s.Missing) != 1 ||
-		!strings.Contains(s.Missing[0], "counts 4 records, 3 were copied, 1 conflict with") {
+		!strings.Contains(s.Missing[0], "counts 4 records, 3 were copied, 1 conflicts with") {
 		t.Errorf("%+v", s)
 	}
 	if v, err := load.Verify(t.Context(), to, "s"); err != nil || len(v.Problems) > 0 || v.Found.Records != 3 {

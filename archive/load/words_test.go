@@ -107,6 +107,11 @@ func TestRemovalIsRefused(t *testing.T) {
 			t.Errorf("%v, want %s", m.Err(), want)
 		}
 	}
+	m = &Removal{Cutoff: day, Newest: day, Days: 1, Records: 1, Total: 16960, Refused: true}
+	const one = "1 of 16,960 records is before 1970-01-01T00:00:00Z; it is more than 0 %, and covers 1 day of valid time, but"
+	if !strings.Contains(m.Err().Error(), one) {
+		t.Errorf("%v, want %s", m.Err(), one)
+	}
 	if (*Removal)(nil).Err() != nil {
 		t.Error("no removal is no error")
 	}

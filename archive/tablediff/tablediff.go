@@ -12,6 +12,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/go-sql-driver/mysql"
 	"golang.org/x/sync/errgroup"
 
@@ -391,7 +392,8 @@ func (r *Report) Text(out io.Writer, faults []Fault) error {
 	}
 	r.printSamples(out, "", "differences that no known fault explains")
 	equal, different := r.Rows()
-	fmt.Fprintf(out, "%d rows are equal, %d differ; %d differences are not explained\n", equal, different, r.Unexplained())
+	fmt.Fprintf(out, "%s equal, %s; %s not explained\n", english.Plural(int(equal), "row is", "rows are"),
+		english.Plural(int(different), "differs", "differ"), english.Plural(int(r.Unexplained()), "difference is", "differences are"))
 	return nil
 }
 

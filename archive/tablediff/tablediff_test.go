@@ -214,7 +214,7 @@ func TestColumnsOfOneSide(t *testing.T) {
 	if equal, different := r.Rows(); equal != 13 || different != 0 || r.Unexplained() != 1 {
 		t.Errorf("%d rows equal, %d differ, %d differences unexplained; want 13, 0, 1\n%s", equal, different, r.Unexplained(), text.String())
 	}
-	for _, want := range []string{"only the first database has column mae", "only the second database has column x", "0 differ; 1 differences are not explained"} {
+	for _, want := range []string{"only the first database has column mae", "only the second database has column x", "0 differ; 1 difference is not explained"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}

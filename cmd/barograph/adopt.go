@@ -15,6 +15,7 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/internal/lists"
+	"github.com/barograph/barograph/results/run"
 )
 
 func newAdopt(e *env) *cobra.Command {
@@ -94,7 +95,8 @@ func verifyAdopted(ctx context.Context, own archive.Archive, p *archiveRef) erro
 // printAdoption prints the findings and the repairs.
 func printAdoption(w io.Writer, a *archive.Adoption, url string) error {
 	rows := lists.Sum(maps.Values(a.Read))
-	fmt.Fprintf(w, "%s: %d rows of %d line types (%d records)\n", a.Database, rows, len(a.Read), a.Records)
+	fmt.Fprintf(w, "%s: %s of %s (%s)\n", a.Database,
+		run.CountOf(rows, "row"), run.CountOf(len(a.Read), "line type"), run.CountOf(a.Records, "record"))
 	for _, f := range a.Findings {
 		if f.First != "" {
 			f.Problem += " (" + f.First + ")"

@@ -78,7 +78,7 @@ func TestAdviceNamesTheSubset(t *testing.T) {
 		}
 	}
 	status, stdout, stderr := barograph(t, "verify", url, "--subset", "one", "--prune", "--dry-run")
-	if status != fault.Incomplete || !strings.Contains(stdout, "1 of 1 records are missing, and are not forgotten") || !strings.Contains(stderr, "the real run would be refused") {
+	if status != fault.Incomplete || !strings.Contains(stdout, "1 of 1 record is missing, and is not forgotten") || !strings.Contains(stderr, "the real run would be refused") {
 		t.Errorf("dry run: status %d\n%s%s", status, stdout, stderr)
 	}
 	must(t, "verify", url, "--subset", "one", "--prune", "--dry-run", "--force")
@@ -132,11 +132,11 @@ func TestPruneContinues(t *testing.T) {
 	}
 	const refusal = "--prune, subset one: the archive has other changes than deleted records"
 	status, stdout, stderr := barograph(t, "verify", url, "--prune", "--force", "--dry-run")
-	if status != fault.Incomplete || !strings.Contains(stdout, "subset two: 1 of 2 records are missing, and would be forgotten") || !strings.Contains(stderr, refusal) {
+	if status != fault.Incomplete || !strings.Contains(stdout, "subset two: 1 of 2 records is missing, and would be forgotten") || !strings.Contains(stderr, refusal) {
 		t.Errorf("dry run: status %d\n%s%s", status, stdout, stderr)
 	}
 	status, stdout, stderr = barograph(t, "verify", url, "--prune", "--force")
-	if status != fault.Differs || !strings.Contains(stdout, "subset two: 1 of 2 records are missing, and are forgotten") || !strings.Contains(stderr, refusal) {
+	if status != fault.Differs || !strings.Contains(stdout, "subset two: 1 of 2 records is missing, and is forgotten") || !strings.Contains(stderr, refusal) {
 		t.Errorf("status %d\n%s%s", status, stdout, stderr)
 	}
 	must(t, "verify", url, "--subset", "two")

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/question"
@@ -110,8 +112,8 @@ func printLeads(w io.Writer, holes []design.LeadHole, lineType string) {
 		if len(days) > maxLeads {
 			days, more = days[:maxLeads], " and "+run.CountOf(len(days)-maxLeads, "more day")
 		}
-		fmt.Fprintf(w, "  lead hole\t%s %s: %d of %d times are missing, on %s%s\n",
-			h.Model, leadText(h), len(h.Missing), h.Expected, strings.Join(days, ", "), more)
+		fmt.Fprintf(w, "  lead hole\t%s %s: %d of %s %s missing, on %s%s\n", h.Model, leadText(h), len(h.Missing),
+			run.CountOf(h.Expected, "time"), english.PluralWord(len(h.Missing), "is", "are"), strings.Join(days, ", "), more)
 	}
 	if more := len(holes) - maxLeads; more > 0 {
 		fmt.Fprintf(w, "  lead hole\t… and %d more\n", more)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"github.com/barograph/barograph/internal/fault"
@@ -135,13 +136,13 @@ func (e *env) shareFolder(dir, file string) error {
 		return e.printJSON(r)
 	}
 	const folder = "docs/results/shared"
-	fmt.Fprintf(e.stdout, `shared: %s (%d files; %d others are left out). Host names, user names and paths are replaced.
+	fmt.Fprintf(e.stdout, `shared: %s (%s; %s left out). Host names, user names and paths are replaced.
 Read the files before you publish them. To contribute them, open a pull request:
   git clone https://github.com/barograph/barograph
   mkdir -p barograph/%[4]s && tar -xzf %[1]s -C barograph/%[4]s
   barograph report --check barograph/%[4]s/%[5]s
   cd barograph && git switch -c %[5]s && git add %[4]s && git commit -m "results: %[5]s"
   git push YOUR-FORK %[5]s, then open the pull request on the page of your fork
-`, fault.Name(file), len(r.Files)+1, r.Omitted, folder, r.Name)
+`, fault.Name(file), run.CountOf(len(r.Files)+1, "file"), english.Plural(r.Omitted, "other is", "others are"), folder, r.Name)
 	return nil
 }

@@ -8,6 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize/english"
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
@@ -101,8 +104,12 @@ func (e *env) printPruned(all []pruneReport) error {
 	}
 	return e.print(all, func(w io.Writer) error {
 		for _, p := range all {
-			fmt.Fprintf(w, "%s, design %s, subset %s: %s of %s records are missing, and %s forgotten with %s\n",
-				p.Archive, p.Design, p.Subset, run.FormatCount(p.Lost), run.FormatCount(p.Total), p.verb, run.CountOf(len(p.Files), "file"))
+			verb := p.verb
+			if p.Lost == 1 {
+				verb = strings.Replace(verb, "are", "is", 1)
+			}
+			fmt.Fprintf(w, "%s, design %s, subset %s: %s of %s %s missing, and %s forgotten with %s\n", p.Archive, p.Design, p.Subset, run.FormatCount(p.Lost),
+				run.CountOf(p.Total, "record"), english.PluralWord(int(p.Lost), "is", "are"), verb, run.CountOf(len(p.Files), "file"))
 			for _, file := range p.Files {
 				fmt.Fprintln(w, "  "+fault.Name(file))
 			}
@@ -154,8 +161,8 @@ func newSalvageReport(url, to string, n design.Name, subset string, s *load.Salv
 func (e *env) printSalvaged(all []salvageReport) error {
 	err := e.print(all, func(w io.Writer) error {
 		for _, r := range all {
-			fmt.Fprintf(w, "%s, design %s, subset %s: %s of %s records copied to %s\n",
-				r.Archive, r.Design, r.Subset, run.FormatCount(r.Copied), run.FormatCount(r.Records), r.NewArchive)
+			fmt.Fprintf(w, "%s, design %s, subset %s: %s of %s copied to %s\n",
+				r.Archive, r.Design, r.Subset, run.FormatCount(r.Copied), run.CountOf(r.Records, "record"), r.NewArchive)
 			for _, line := range r.Losses {
 				fmt.Fprintf(w, "  not read: %s\n", line)
 			}
@@ -173,7 +180,7 @@ func (e *env) printSalvaged(all []salvageReport) error {
 		return err
 	}
 	r := &all[damaged]
-	problem := fmt.Sprintf("has %d of the %d records of subset %s", r.Copied, r.Records, r.Subset)
+	problem := fmt.Sprintf("has %s of %s of subset %s", run.FormatCount(r.Copied), run.CountOf(r.Records, "record"), r.Subset)
 	const cure = "load the files of origin into it: the load skips the records that it has"
 	return differs(&fault.Error{Setting: r.NewArchive, Problem: problem, Cure: cure})
 }

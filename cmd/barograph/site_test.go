@@ -154,7 +154,7 @@ func TestAdopt(t *testing.T) {
 		t.Errorf("met --from as it is: %s", met)
 	}
 	looked := must(t, "adopt", site)
-	for _, want := range []string{"6380 rows of 6 line types (6380 records)", "3025  init time beyond 24 h", "42  empty level", "680  PSTD cut", "adopt changed nothing"} {
+	for _, want := range []string{"6,380 rows of 6 line types (6,380 records)", "3025  init time beyond 24 h", "42  empty level", "680  PSTD cut", "adopt changed nothing"} {
 		if !strings.Contains(looked, want) {
 			t.Errorf("adopt does not say %q:\n%s", want, looked)
 		}
@@ -247,7 +247,7 @@ func TestAdopt(t *testing.T) {
 	for _, damage := range []struct{ do, undo, want string }{
 		{
 			"UPDATE line_data_sal1l2 SET stat_header_id = stat_header_id + 1000000 WHERE barograph_row IS NOT NULL LIMIT 3",
-			"UPDATE line_data_sal1l2 SET stat_header_id = stat_header_id - 1000000 WHERE stat_header_id > 1000000", "records are lost",
+			"UPDATE line_data_sal1l2 SET stat_header_id = stat_header_id - 1000000 WHERE stat_header_id > 1000000", " lost;",
 		},
 		{
 			"UPDATE line_data_sal1l2 SET total = total + 1 WHERE barograph_row IS NOT NULL ORDER BY barograph_row LIMIT 1",
@@ -330,7 +330,7 @@ func TestAdoptOlderSchema(t *testing.T) {
 	must(t, "met", "--from", server, "--subset", name, "--engine", "sqlite:"+filepath.Join(t.TempDir(), "a.db"), "--design", "normalized", "--out", filepath.Join(t.TempDir(), "run"), "--reps", "1", "--warmups", "0")
 	looked := must(t, "adopt", server+name)
 	for _, want := range []string{
-		"6382 rows of 8 line types", "17  missing tables: the schema is older than METviewer 5.1's: instance_info, line_data_probrirw, ", ", mtd_header, tcst_header\n",
+		"6,382 rows of 8 line types", "17  missing tables: the schema is older than METviewer 5.1's: instance_info, line_data_probrirw, ", ", mtd_header, tcst_header\n",
 		"7  missing columns: the schema is older than METviewer 5.1's: line_data_cnt.si, line_data_cnt.si_bcl, line_data_ctc.ec_value, line_data_mctc.ec_value, line_data_sl1l2.mae, stat_header.descr, stat_header.fcst_units\n",
 		"1  missing indexes by data_file_id: the schema is older than METviewer 5.1's: line_data_sl1l2\n",
 	} {
@@ -355,7 +355,7 @@ func TestAdoptOlderSchema(t *testing.T) {
 	sql(`INSERT INTO line_data_sl1l2 SELECT * FROM line_data_sl1l2 ORDER BY data_file_id, line_num LIMIT 1;
 		UPDATE line_data_sl1l2 SET line_num = 9997, fcst_valid_beg = '9998-12-31' ORDER BY data_file_id, line_num LIMIT 1`)
 	looked = must(t, "adopt", server+name)
-	for _, want := range []string{"6383 rows of 8 line types (6382 records)", "1  times out of range: ", ":9997: the valid time is 9998-12-31 00:00:00, outside the years 1678 to 2261)"} {
+	for _, want := range []string{"6,383 rows of 8 line types (6,382 records)", "1  times out of range: ", ":9997: the valid time is 9998-12-31 00:00:00, outside the years 1678 to 2261)"} {
 		if !strings.Contains(looked, want) {
 			t.Errorf("adopt does not say %q:\n%s", want, looked)
 		}

@@ -160,7 +160,7 @@ func (r *csvReader) next() (fields [][]byte, null []bool, err error) {
 		valid = valid && utf8.Valid(f)
 	}
 	if r.head != nil && len(fields) != len(r.head) {
-		return nil, nil, r.lineError(fmt.Sprintf("has %d fields, but the first line has %d", len(fields), len(r.head)),
+		return nil, nil, r.lineError(fmt.Sprintf("has %s, but the first line has %d", run.CountOf(len(fields), "field"), len(r.head)),
 			"repair the line: quote fields that contain "+string(r.delimiter))
 	}
 	if !valid {

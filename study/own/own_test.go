@@ -312,7 +312,7 @@ func TestOwnRefuses(t *testing.T) {
 		{inFiles(t), write(t, "t.csv", ""), "t.csv is empty"},
 		{inFiles(t), write(t, "t.parquet", nanoseconds(t, 1e9+7000)), ""},
 		{inFiles(t), write(t, "t.parquet", nanoseconds(t, 1e9+7001)), "column at has times with fractions of a microsecond"},
-		{inFiles(t), write(t, "t.csv", "a,b\n1,2\n3\n4,5\n"), "t.csv:3 has 1 fields, but the first line has 2"},
+		{inFiles(t), write(t, "t.csv", "a,b\n1,2\n3\n4,5\n"), "t.csv:3 has 1 field, but the first line has 2"},
 		{inFiles(t), write(t, "t.csv", "a,b,c\n1,2\n3,4\n"), "t.csv:2 has 2 fields, but the first line has 3"},
 	} {
 		_, _, err := execute(t, own.Program{Engines: c.engines, Tables: c.tables, Questions: qs, Reps: 1})

@@ -335,7 +335,7 @@ func (s *source) read(ctx context.Context, ref *tables.Tables, work string) (err
 	if inFiles != s.out.Rows {
 		return &fault.Error{
 			File:    t.Files[0],
-			Problem: fmt.Sprintf("table %s has %d rows, but its files have %d", t.Name, s.out.Rows, inFiles),
+			Problem: fmt.Sprintf("table %s has %s, but its files have %s", t.Name, run.CountOf(s.out.Rows, "row"), run.FormatCount(inFiles)),
 			Cure:    "write the table as one Parquet file",
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/query/answer"
@@ -66,7 +68,7 @@ func (v *variants) run(ctx context.Context) error {
 			continue
 		}
 		what := "DuckDB over the files, " + c.description
-		v.Progress(fmt.Sprintf("%s: %d of %d queries", what, len(todo), len(v.Questions)))
+		v.Progress(fmt.Sprintf("%s: %d of %s", what, len(todo), english.Plural(len(v.Questions), "query", "")))
 		runAll := func(db *tables.Tables) error { return v.runAll(ctx, db, what, todo) }
 		if err := v.withCondition(ctx, c.condition, what, runAll); err != nil {
 			return err

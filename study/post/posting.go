@@ -152,8 +152,8 @@ func (p *Posting) Run(ctx context.Context, folder *run.Folder) (err error) {
 	if err := folder.ExitError(ErrWrong, ErrWrong); err != nil || read.Lost == 0 {
 		return err
 	}
-	const problem = "%d values could not be decoded; `barograph shef decode --problems FILE` lists the errors"
-	return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf(problem, read.Lost)}
+	const problem = "%s could not be decoded; `barograph shef decode --problems FILE` lists the errors"
+	return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf(problem, run.CountOf(read.Lost, "value"))}
 }
 
 // runDesigns runs every test of every method on every design.

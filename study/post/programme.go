@@ -378,7 +378,7 @@ func (p *Programme) measureDelete(ctx context.Context) error {
 		return err
 	}
 	if before-after != rows {
-		return fmt.Errorf("the delete reports %d rows, but the tables have %d fewer", rows, before-after)
+		return fmt.Errorf("the delete reports %s, but the tables have %s fewer", run.CountOf(rows, "row"), run.FormatCount(before-after))
 	}
 	return p.prove(ctx, runCell, figures, nil, state{[]float64{0}, middle, spoolProducts(t, math.MaxInt)})
 }

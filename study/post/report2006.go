@@ -50,13 +50,13 @@ func (p *Posting) Report2006(
 	}
 	pilotTime := time.Since(began)
 	messages = productsWithin(limit-pilotTime, pilotTime)
-	conclusion := fmt.Sprintf("%d products fit into %s", messages, limit)
+	conclusion := fmt.Sprintf("%s fit into %s", run.CountOf(messages, "product"), limit)
 	if needed := pilotTime * (passes + 2) / 2; needed > limit {
-		conclusion = fmt.Sprintf("the minimum of %d products will take about %s, longer than the limit of %s",
-			messages, needed.Round(time.Second), limit)
+		conclusion = fmt.Sprintf("the minimum of %s will take about %s, longer than the limit of %s",
+			run.CountOf(messages, "product"), needed.Round(time.Second), limit)
 	}
-	p.Progress(fmt.Sprintf("a pilot of %d products took %s: %s",
-		pilotProducts, pilotTime.Round(time.Millisecond), conclusion))
+	p.Progress(fmt.Sprintf("a pilot of %s took %s: %s",
+		run.CountOf(pilotProducts, "product"), pilotTime.Round(time.Millisecond), conclusion))
 	p.Source, err = feed(messages)
 	return err
 }

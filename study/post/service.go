@@ -14,6 +14,7 @@ import (
 
 	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/internal/lists"
+	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/river"
 )
 
@@ -154,5 +155,5 @@ func failedProducts(dir string) error {
 		return nil
 	}
 	why, err := os.ReadFile(reasons[0])
-	return errors.Join(err, fmt.Errorf("the service could not post %d products; the first: %s", len(reasons), why))
+	return errors.Join(err, fmt.Errorf("the service could not post %s; the first: %s", run.CountOf(len(reasons), "product"), why))
 }

@@ -155,7 +155,7 @@ func AutoPartitions(nodes []Node) (partitions int, why string) {
 	for i, n := range nodes {
 		p := n.Partitions()
 		partitions += p
-		reason := fmt.Sprintf("min(%d GB of memory, %d, %d cores) = %d, because there is one path", n.memoryGB(), maxPartitions, n.Cores, p)
+		reason := fmt.Sprintf("min(%d GB of memory, %d, %s) = %d, because there is one path", n.memoryGB(), maxPartitions, run.CountOf(n.Cores, "core"), p)
 		if n.Paths > 1 {
 			reason = fmt.Sprintf("%d, one for each path", p)
 		}

@@ -32,7 +32,7 @@ func TestFastReadWarnings(t *testing.T) {
 	if len(warned) != 1 || !strings.Contains(warned[0], "2 paths, 2 partitions: 2 of the queries") || !strings.Contains(warned[0], "129.0 MB/s from /d2, whose measured rate is 59.7") {
 		t.Errorf("%q", warned)
 	}
-	if models := scan.FitModels(&f.Run, f.Samples()); len(models) != 1 || !strings.Contains(models[0].Problem, "1 setups are too few") {
+	if models := scan.FitModels(&f.Run, f.Samples()); len(models) != 1 || !strings.Contains(models[0].Problem, "1 setup is too few") {
 		t.Errorf("the model counts them: %+v", models)
 	}
 }

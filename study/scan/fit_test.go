@@ -100,7 +100,7 @@ func TestNoModel(t *testing.T) {
 			if err := r.Add(wrong); err != nil {
 				t.Fatal(err)
 			}
-		}, "1 setups are too few for three parameters"},
+		}, "1 setup is too few for three parameters"},
 	} {
 		f := folder(t, run.Run{Machine: measure.Machine{UsableCPUs: 2}}, run.Scan{
 			Disks:   []run.ScanDisk{{Path: "/a", Device: "sda", Rate: 1e8}, {Path: "/b", Device: "sdb", Rate: 1e8}},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/run"
 )
 
 // HeldOut is a measured time with its forecast by the model of all other configurations.
@@ -37,7 +38,8 @@ func HoldOut(query string, points []Point, seed uint64) ([]HeldOut, error) {
 			forecast, err = m.Forecast(p.Setup)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("without a configuration of %d disks and %d partitions: %w", len(p.Bandwidth), p.Partitions, err)
+			return nil, fmt.Errorf("without a configuration of %s and %s: %w",
+				run.CountOf(len(p.Bandwidth), "disk"), run.CountOf(p.Partitions, "partition"), err)
 		}
 		for rep, seconds := range p.Seconds {
 			h := HeldOut{Query: query, Setup: p.Setup, Rep: rep + 1, Seconds: seconds, Forecast: forecast.Seconds}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/dustin/go-humanize/english"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/barograph/barograph/internal/fault"
@@ -216,7 +217,7 @@ func (m *Model) read(points []Point) ([]terms, error) {
 func (m *Model) fit(xs []terms) (fit, error) {
 	counted := workOf(xs)
 	few := &fault.Error{
-		Setting: "scan model", Problem: fmt.Sprintf("%d setups are too few for three parameters", len(xs)),
+		Setting: "scan model", Problem: english.Plural(len(xs), "setup is", "setups are") + " too few for three parameters",
 		Cure: fmt.Sprintf("measure at least %d", minPoints),
 	}
 	if len(xs) < minPointsCounted || len(xs) < minPoints && counted == 0 {

@@ -36,7 +36,7 @@ func TestPartitionRule(t *testing.T) {
 		{"4 and 8 paths on two nodes", []scan.Node{{Cores: 32, Memory: 64 * gigabyte, Paths: 4}, {Cores: 32, Memory: 64 * gigabyte, Paths: 8}}, 12, "node 2: 8, one for each path; 12 in total"},
 		{"16 cores, 4 GB", []scan.Node{{Cores: 16, Memory: 4 * gigabyte, Paths: 1}}, 4, "4 GB"},
 		{"sold with 16 GB", []scan.Node{{Cores: 16, Memory: 16*gigabyte - 400<<20, Paths: 1}}, 16, "16 GB"},
-		{"hardly anything", []scan.Node{{Cores: 1, Memory: 300 << 20, Paths: 1}}, 1, "= 1"},
+		{"hardly anything", []scan.Node{{Cores: 1, Memory: 300 << 20, Paths: 1}}, 1, "16, 1 core) = 1"},
 		{"two paths, one core", []scan.Node{{Cores: 1, Memory: gigabyte, Paths: 2}}, 2, "one for each path"},
 	} {
 		got, why := scan.AutoPartitions(c.nodes)

@@ -275,7 +275,7 @@ func (p *Program) place(out *Plan) error {
 func (p *Program) whyNoModel(configs []tables.Placement) string {
 	const none = "this run cannot give a model and a forecast: "
 	sweep, err := Placements(Sweep, p.Paths, nil, 0)
-	better := fmt.Sprintf("; `barograph scan sweep --cold 3` has %d configurations", len(sweep))
+	better := "; `barograph scan sweep --cold 3` has " + run.CountOf(len(sweep), "configuration")
 	if err != nil {
 		better = "; `barograph lab disks --count 6` makes more disks"
 	}
@@ -291,7 +291,8 @@ func (p *Program) whyNoModel(configs []tables.Placement) string {
 	case len(p.Paths) == 0:
 		return none + "the tables are in the engine's own folder; name --paths, one on each disk, or --disks"
 	case len(configs) < minPointsCounted:
-		return fmt.Sprintf("%sit has %d configurations, and a model needs %d (%d if the processor time is not counted)%s", none, len(configs), minPointsCounted, minPoints, better)
+		return fmt.Sprintf("%sit has %s, and a model needs %d (%d if the processor time is not counted)%s",
+			none, run.CountOf(len(configs), "configuration"), minPointsCounted, minPoints, better)
 	case len(disks) < 2:
 		return none + "all configurations have the same number of disks" + better
 	}

@@ -13,6 +13,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
@@ -163,7 +164,7 @@ func (req *ForecastRequest) checkDisks() error {
 		return fault.Misuse("--read-mbps", "is missing",
 			"name the MB that a disk reads per second, or measure them: --paths A,B --measure-disks")
 	case len(req.ReadMBps) > 1 && req.Disks > 0 && req.Disks != len(req.ReadMBps):
-		return fault.Misuse("--read-mbps", fmt.Sprintf("names %d rates for %d disks", len(req.ReadMBps), req.Disks),
+		return fault.Misuse("--read-mbps", fmt.Sprintf("names %s for %s", run.CountOf(len(req.ReadMBps), "rate"), run.CountOf(req.Disks, "disk")),
 			"name one rate for all, or one for each disk")
 	}
 	for _, mbps := range req.ReadMBps {
@@ -379,7 +380,8 @@ func (req *ForecastRequest) enoughText(q *QueryForecast, mbps []float64) string 
 	if req.Workers > 0 && req.Workers < q.Requested.Setup.Cores {
 		workers = run.CountOf(req.Workers, "worker")
 	}
-	return fmt.Sprintf("%d disks of %s are enough; with more, %s are the limit.", q.Enough, rates(slowest), workers)
+	return fmt.Sprintf("%s of %s %s enough; with more, the limit is %s.",
+		run.CountOf(q.Enough, "disk"), rates(slowest), english.PluralWord(q.Enough, "is", "are"), workers)
 }
 
 // rates formats MB per second: "200 MB/s", or all rates if they differ.

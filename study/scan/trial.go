@@ -74,7 +74,7 @@ func (t *trial) load(ctx context.Context) error {
 	out.Loads++
 	for table, want := range t.Reference.Rows {
 		if got := loaded.Rows[table]; got != want {
-			return fmt.Errorf("load: %s has %d rows, not %d", table, got, want)
+			return fmt.Errorf("load: %s has %s, not %s", table, run.CountOf(got, "row"), run.FormatCount(want))
 		}
 	}
 	if t.star.Size != nil {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
@@ -103,7 +105,7 @@ func (v *verifier) measureAll(ctx context.Context) error {
 
 // read computes the reference.
 func (v *verifier) read(ctx context.Context) error {
-	v.Progress(fmt.Sprintf("reading %d files for the reference", len(v.Files)))
+	v.Progress("reading " + run.CountOf(len(v.Files), "file") + " for the reference")
 	means, err := answer.NewMeans(v.question)
 	if err != nil {
 		return err
@@ -128,8 +130,9 @@ func (v *verifier) read(ctx context.Context) error {
 	v.want, v.records = means.Answer(), means.Records()
 	if v.records == 0 {
 		return &fault.Error{
-			Setting: fmt.Sprintf("%d files", len(v.Files)),
-			Problem: "have no records of line type " + a.LineType + ", which the query reads", Cure: "name files that have",
+			Setting: run.CountOf(len(v.Files), "file"),
+			Problem: english.PluralWord(len(v.Files), "has", "have") + " no records of line type " + a.LineType + ", which the query reads",
+			Cure:    "name files that have such records",
 		}
 	}
 	a.Quarantined, a.Records, a.Groups, v.folder.Run.Scan.Archive = v.shortfall.Quarantined, v.records, v.want.Rows, a
@@ -229,7 +232,8 @@ func (v *verifier) checkRecords(ctx context.Context, a archive.Archive) error {
 	}
 	if n := c.Records[v.question.Type.Name]; n != int64(v.records) {
 		return &fault.Error{
-			Setting: "subset " + v.Subset, Problem: fmt.Sprintf("has %d records of %s, but the files have %d", n, v.question.Type.Name, v.records),
+			Setting: "subset " + v.Subset, Problem: fmt.Sprintf("has %s of %s, but the files have %s",
+				run.CountOf(n, "record"), v.question.Type.Name, run.FormatCount(v.records)),
 			Cure: "name all files that were loaded into the subset, or load the files into another subset",
 		}
 	}
@@ -251,7 +255,7 @@ func (v *verifier) timeDesigns(ctx context.Context, phase run.Phase) error {
 	if reps <= 0 || len(correct) == 0 {
 		return nil
 	}
-	v.Progress(fmt.Sprintf("%s: %d repetitions in each of %d designs", phase, reps, len(correct)))
+	v.Progress(fmt.Sprintf("%s: %s, %s each", phase, run.CountOf(len(correct), "design"), run.CountOf(reps, "repetition")))
 	for k := range measure.Interleave(seed, len(correct), reps) {
 		if phase == run.Cold {
 			if err := v.emptyCaches(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/engine"
@@ -15,6 +16,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/results/measure/pace"
+	"github.com/barograph/barograph/results/run"
 )
 
 // checker is the state of a worker's checks of values. Only the worker changes it until the run has
@@ -405,7 +407,8 @@ func (r *Report) recount(ctx context.Context, w *workload, c counting) {
 	added := r.tally(statusOK, opInsert) - w.replaced.Load()
 	least, most := c.before+added, c.before+added+w.ambiguous.Load()
 	counts := func() string {
-		return fmt.Sprintf("the table had %d records, %d were added, and now it has %d", c.before, added, after)
+		return fmt.Sprintf("the table had %s, %s added, and now it has %s",
+			run.CountOf(c.before, "record"), english.Plural(int(added), "was", "were"), run.FormatCount(after))
 	}
 	if after < least || after > most {
 		w.problems.after.CompareAndSwap(0, r.Operations())

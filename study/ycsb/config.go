@@ -14,6 +14,7 @@ import (
 	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/measure/pace"
+	"github.com/barograph/barograph/results/run"
 )
 
 // The operations, in the order of YCSB's weighted choice; YCSB lacks those from deletes on.
@@ -207,7 +208,7 @@ func (c *Config) checkRecords() error {
 	case c.EachLength != nil && c.FieldLengths != "constant":
 		return badProperty("fieldlengths", "and fieldlengthdistribution exclude each other", "give one of them")
 	case c.EachLength != nil && int64(len(c.EachLength)) != c.FieldCount:
-		problem := fmt.Sprintf("has %d lengths for %d fields", len(c.EachLength), c.FieldCount)
+		problem := fmt.Sprintf("has %s for %s", run.CountOf(len(c.EachLength), "length"), run.CountOf(c.FieldCount, "field"))
 		return badProperty("fieldlengths", problem, "give one for each field, or another fieldcount")
 	case c.MinFieldLength > c.FieldLength && c.FieldLengths != "constant" && c.FieldLengths != "histogram":
 		return badProperty("minfieldlength", "is greater than fieldlength", "lower it")

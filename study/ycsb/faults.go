@@ -236,7 +236,7 @@ func (r *Report) repair(ctx context.Context, f *Faults) (err error) {
 		}
 	}
 	if n := len(f.All) - len(r.Fault.Moments); n > 0 && !r.isInterrupted() {
-		err = errors.Join(err, fmt.Errorf("the run was over before %d of %d faults", n, len(f.All)))
+		err = errors.Join(err, fmt.Errorf("the run was over before %d of %s", n, run.CountOf(len(f.All), "fault")))
 	}
 	return err
 }
@@ -333,7 +333,7 @@ func (r *Report) brokenPromises() string {
 		for _, k := range r.History.Promises {
 			if k.Promised && k.Violations > 0 {
 				promise := strings.TrimSpace(k.Promise + " " + k.When)
-				all = append(all, fmt.Sprintf("%s: broken %d times, such as %s", promise, k.Violations, k.Example))
+				all = append(all, fmt.Sprintf("%s: broken %s, such as %s", promise, run.CountOf(k.Violations, "time"), k.Example))
 			}
 		}
 	}

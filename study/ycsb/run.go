@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/engine"
@@ -277,8 +278,8 @@ func (w *workload) threads(r *Report, load bool) int {
 		work = w.InsertCount
 	}
 	if work > 0 && w.Threads > work {
-		const idle = "threadcount is %d, but only %d records or operations are to be done"
-		r.Warnings = append(r.Warnings, fmt.Sprintf(idle, w.Threads, work))
+		const idle = "threadcount is %s, but the number of records or operations to be done is only %s"
+		r.Warnings = append(r.Warnings, fmt.Sprintf(idle, run.FormatCount(w.Threads), run.FormatCount(work)))
 		return int(work)
 	}
 	return int(w.Threads)
@@ -503,14 +504,14 @@ func (r *Report) correctness(v *verdict) {
 			"its speed is not comparable")
 	}
 	if n := r.all(statusWrong); n > 0 {
-		v.add(fault.Differs, fmt.Sprintf("%d answers are wrong", n), "see the problems listed; wrong results are not timed")
+		v.add(fault.Differs, english.Plural(int(n), "answer is", "answers are")+" wrong", "see the problems listed; wrong results are not timed")
 	}
 	if broken := r.brokenPromises(); broken != "" {
 		v.add(fault.Differs, broken, "see the history in the run folder")
 	}
 	if r.Transfers != nil && r.Transfers.Undecided {
-		const unknown = "whether the balances are correct is not known: the engine did not answer the commits of %d transfers"
-		v.add(fault.Incomplete, fmt.Sprintf(unknown, r.Transfers.Unknown), "run it again with fewer threads, or more records")
+		const unknown = "whether the balances are correct is not known: the engine did not answer the commits of %s"
+		v.add(fault.Incomplete, fmt.Sprintf(unknown, run.CountOf(r.Transfers.Unknown, "transfer")), "run it again with fewer threads, or more records")
 	}
 	if unknown := r.undecided(); unknown != "" {
 		v.add(fault.Incomplete, "it is not known whether the store is correct: "+unknown,
@@ -524,14 +525,15 @@ func (r *Report) completeness(v *verdict) {
 		v.add(fault.Incomplete, run.CountOf(n, "operation")+" failed"+r.outage(), "see the problems listed")
 	}
 	if n := r.all(statusNotFound); n > r.Config.MaxMisses {
-		v.add(fault.Incomplete, fmt.Sprintf("%d existing records were not found", n),
+		v.add(fault.Incomplete, english.Plural(int(n), "existing record was", "existing records were")+" not found",
 			"load the table again, or allow misses by maxmisses")
 	}
 	if n := r.all(statusExists); n > 0 && r.Load {
-		v.add(fault.Incomplete, fmt.Sprintf("%d records existed already, %d are new", n, r.all(statusOK)),
+		v.add(fault.Incomplete, fmt.Sprintf("%s existed already, %s new",
+			run.CountOf(n, "record"), english.Plural(int(r.all(statusOK)), "is", "are")),
 			"drop the table first (a sweep does by --replace), or continue an unfinished load by --resume")
 	} else if n > 0 {
-		v.add(fault.Incomplete, fmt.Sprintf("%d keys to insert existed already", n),
+		v.add(fault.Incomplete, run.CountOf(n, "key")+" to insert existed already",
 			"raise recordcount to the number of records, or load the table again")
 	}
 	if r.Stopped > 0 && !r.Load {
@@ -543,7 +545,7 @@ func (r *Report) completeness(v *verdict) {
 		v.add(fault.Incomplete, "operations did not return after they were canceled", "check whether the engine works")
 	}
 	if n := r.Result.Unstarted; n > 0 && r.Result.Ending == pace.OutOfTime {
-		v.add(fault.Incomplete, fmt.Sprintf("overload: %d operations were due and never started%s", n, r.outage()),
+		v.add(fault.Incomplete, "overload: "+english.Plural(int(n), "operation was", "operations were")+" due and never started"+r.outage(),
 			"lower the target, or add threads", errOverload)
 	}
 	if r.Result.Ending == pace.OutOfTime && r.Load {

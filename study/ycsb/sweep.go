@@ -124,7 +124,7 @@ func (s *Sweep) runPoint(ctx context.Context, t *Target, m Mix, threads int64, r
 		return run.Sample{}, nil
 	}
 	if err != nil {
-		err = fmt.Errorf("%s on %s with %d threads: %w", m.Name, t.title(), threads, err)
+		err = fmt.Errorf("%s on %s with %s: %w", m.Name, t.title(), run.CountOf(threads, "thread"), err)
 		if p.Verdict != run.Equal && !errors.Is(err, ErrCannot) {
 			t.failed = err
 		}

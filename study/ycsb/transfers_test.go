@@ -14,6 +14,7 @@ import (
 	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/results/measure/pace"
 	"github.com/barograph/barograph/results/run"
 )
@@ -234,10 +235,7 @@ func TestUndecidedBalances(t *testing.T) {
 		"a read is wrong":     {1, nil, fault.Differs},
 		"a promise is broken": {0, broken, fault.Differs},
 	} {
-		groups := make([][]*pace.OutcomeTimes, len(kinds()))
-		for kind := range groups {
-			groups[kind] = make([]*pace.OutcomeTimes, len(statuses()))
-		}
+		groups := emptyGroups()
 		groups[opRead][statusWrong] = &pace.OutcomeTimes{RecordCount: x.wrong}
 		r := &Report{
 			Config: config(t), Result: &pace.Result{Groups: groups}, History: x.history,
@@ -245,6 +243,55 @@ func TestUndecidedBalances(t *testing.T) {
 		}
 		if err := r.Err(); code(err) != x.want {
 			t.Errorf("%s: status %d, want %d: %v", name, code(err), x.want, err)
+		}
+	}
+}
+
+// emptyGroups returns the groups of a run without operations.
+func emptyGroups() [][]*pace.OutcomeTimes {
+	groups := make([][]*pace.OutcomeTimes, len(kinds()))
+	for kind := range groups {
+		groups[kind] = make([]*pace.OutcomeTimes, len(statuses()))
+	}
+	return groups
+}
+
+// TestCountsInProblems: a problem that counts one thing is in the singular, and a large count has commas.
+func TestCountsInProblems(t *testing.T) {
+	broken := func(n int) *Report {
+		return &Report{History: &run.HistoryCheck{Promises: []run.PromiseResult{{Promised: true, Promise: "x", Violations: n}}}}
+	}
+	for want, r := range map[string]*Report{
+		"x: broken 1 time, such as ": broken(1), "x: broken 1,234 times, such as ": broken(1234),
+	} {
+		if got := r.brokenPromises(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for want, set := range map[string]func(r *Report){
+		"1 answer is wrong; ":                        func(r *Report) { r.Result.Groups[opRead][statusWrong] = &pace.OutcomeTimes{RecordCount: 1} },
+		"1,234 answers are wrong; ":                  func(r *Report) { r.Result.Groups[opRead][statusWrong] = &pace.OutcomeTimes{RecordCount: 1234} },
+		"did not answer the commits of 1 transfer; ": func(r *Report) { r.Transfers = &run.Transfers{Undecided: true, Unknown: 1} },
+		"1 existing record was not found; ":          func(r *Report) { r.Result.Groups[opRead][statusNotFound] = &pace.OutcomeTimes{RecordCount: 1} },
+		"1 key to insert existed already; ":          func(r *Report) { r.Result.Groups[opInsert][statusExists] = &pace.OutcomeTimes{RecordCount: 1} },
+		"1 record existed already, 1 is new; ": func(r *Report) {
+			r.Load = true
+			r.Result.Groups[opInsert][statusExists] = &pace.OutcomeTimes{RecordCount: 1}
+			r.Result.Groups[opInsert][statusOK] = &pace.OutcomeTimes{RecordCount: 1}
+		},
+		"overload: 1 operation was due and never started": func(r *Report) { r.Result.Unstarted, r.Result.Ending = 1, pace.OutOfTime },
+	} {
+		r := &Report{Config: config(t), Result: &pace.Result{Groups: emptyGroups()}}
+		if set(r); r.Err() == nil || !strings.Contains(r.Err().Error(), want) {
+			t.Errorf("%v, want %q", r.Err(), want)
+		}
+	}
+	for want, r := range map[string]*Report{
+		"1 wrong record was read back or counted after the end; ": {Config: config(t), back: answer.Tally{Wrong: 1}},
+		"1 acknowledged record is missing; ":                      {Config: config(t), back: answer.Tally{Missing: 1}},
+	} {
+		if err := r.wrongBack(); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
 		}
 	}
 }

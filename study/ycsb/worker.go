@@ -14,6 +14,7 @@ import (
 	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/measure/pace"
+	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/study/ycsb/dist"
 )
 
@@ -77,7 +78,7 @@ func (k *worker) tooMany() error {
 		return nil
 	}
 	return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
-		Setting: "property maxerrors", Problem: fmt.Sprintf("more than %d operations failed", k.MaxErrors),
+		Setting: "property maxerrors", Problem: "more than " + run.CountOf(k.MaxErrors, "operation") + " failed",
 		Err: k.failure, Cure: "see the problems listed; allow more, or 0 for any number",
 	}}
 }

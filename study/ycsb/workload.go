@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
@@ -311,20 +313,21 @@ func (w *workload) probe(ctx context.Context, c *kv.Conn) error {
 	w.marked = k.checks.unmarked == 0 && (k.checks.stamped > 0 || wrong > 0) && !w.Integrity
 	switch {
 	case len(missing) > 0:
-		const problem = "load incomplete: of %d records looked for %d are missing, such as %s"
+		const problem = "load incomplete: of %s looked for, %s missing, such as %s"
 		const cure = "load recordcount=%d with the same insertorder and zeropadding, or give the recordcount, or the " +
 			"insertstart and insertcount, that were loaded"
 		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
 			Setting: "table " + w.Table, Cure: fmt.Sprintf(cure, w.Records),
-			Problem: fmt.Sprintf(problem, found+wrong+int64(len(missing)), len(missing), missing[0]),
+			Problem: fmt.Sprintf(problem, run.CountOf(found+wrong+int64(len(missing)), "record"),
+				english.Plural(len(missing), "is", "are"), missing[0]),
 		}}
 	case w.Integrity && found == 0:
-		const problem = "none of %d records has the values of dataintegrity (--verify): the table was loaded without it, " +
+		const problem = "none of %s has the values of dataintegrity (--verify): the table was loaded without it, " +
 			"or with other fieldlength, or the engine changes values"
 		const cure = "load the table with --verify and the same field lengths, or run without --verify: " +
 			"Barograph then checks values by their stamps"
 		return &fault.Status{Code: fault.Differs, Err: &fault.Error{
-			Setting: "table " + w.Table, Problem: fmt.Sprintf(problem, wrong), Cure: cure,
+			Setting: "table " + w.Table, Problem: fmt.Sprintf(problem, run.CountOf(wrong, "record")), Cure: cure,
 		}}
 	}
 	return nil
@@ -373,13 +376,14 @@ func (r *Report) wrongBack() error {
 	switch {
 	case r.back.Wrong > 0:
 		return &fault.Status{Code: fault.Differs, Err: &fault.Error{
-			Problem: fmt.Sprintf("%d records are wrong that were read back or counted after the end", r.back.Wrong),
+			Problem: english.Plural(int(r.back.Wrong), "wrong record was", "wrong records were") +
+				" read back or counted after the end",
 			Cure: "see the problems listed: the engine lost or changed acknowledged records, or another client writes the " +
 				"same table",
 		}}
 	case r.back.Missing > r.Config.MaxMisses:
 		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
-			Problem: fmt.Sprintf("%d records are missing that were acknowledged", r.back.Missing),
+			Problem: english.Plural(int(r.back.Missing), "acknowledged record is", "acknowledged records are") + " missing",
 			Cure: "see the problems listed: the engine lost acknowledged records, or another client deletes in the same " +
 				"table",
 		}}
