@@ -15,9 +15,9 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// Means computes the answer to a question with Mean from the records, without a database. As in
-// Reference, the first of several records of one identity counts. It keeps about 60 bytes per
-// record.
+// Means computes the answer to a question that asks for the mean of a statistic (question.Question.Mean) from the
+// records, without a database. As in Reference, the first of several records of one identity counts. It keeps about 60
+// bytes per record.
 type Means struct {
 	q        *question.Question
 	grouping []question.Column
@@ -41,8 +41,8 @@ type meansKey struct {
 	lead   int32
 }
 
-// NewMeans prepares the answer to a question that groups by header fields and fcst_lead only. Its statistic is a
-// correlation, because MeansTolerance is that of values within ±1.
+// NewMeans prepares a Means for q. It returns an error if q groups by anything but header fields and fcst_lead, or if
+// its statistic is not a correlation: MeansTolerance assumes values within ±1.
 func NewMeans(q *question.Question) (*Means, error) {
 	s, err := stat.ByName(q.Type.Name, q.Mean)
 	if err != nil {
@@ -62,7 +62,8 @@ func NewMeans(q *question.Question) (*Means, error) {
 	}
 	for _, c := range m.grouping {
 		if c.Role != question.HeaderField && c.Role != question.Lead {
-			return nil, &fault.Error{Setting: q.Name, Problem: "groups by " + c.Name, Cure: "group by header fields and fcst_lead"}
+			cure := "group by header fields and fcst_lead"
+			return nil, &fault.Error{Setting: q.Name, Problem: "groups by " + c.Name, Cure: cure}
 		}
 	}
 	return m, nil
@@ -189,13 +190,12 @@ func (m *Means) Answer() *Answer {
 }
 
 // MeansTolerance is the allowed difference between an engine's and the reference's mean of n correlations, which are
-// within ±1. In whatever order an engine adds, each addition rounds a sum of at
-// most n to within n·2⁻⁵³, which puts the mean off by less than n·2⁻⁵³. Twice that is allowed. The
-// additional 10⁻¹² covers the statistics themselves, which machines with fused multiply-add round
-// differently.
+// within ±1. An engine may add them in any order. Each of its n additions rounds a sum of at most n by at most n·2⁻⁵³,
+// so the mean is off by at most n·2⁻⁵³. Twice that is allowed. The additional 10⁻¹² covers the statistics themselves,
+// which machines with fused multiply-add round differently.
 func MeansTolerance(n float64) float64 { return 1e-12 + n*0x1p-52 }
 
-// CompareMeans compares the answer to a question with Mean with the reference. Both must have the
+// CompareMeans compares an engine's means of a statistic with those of the reference. Both must have the
 // same groups, in any order, the same counts, and means that differ by at most MeansTolerance. The
 // error is a *Diff.
 func CompareMeans(want, got *Answer) (Proof, error) {
