@@ -60,9 +60,10 @@ func rename(tree any, t reflect.Type) {
 			rename(object, f.Type)
 			continue
 		}
-		if old := f.Tag.Get("old"); old != "" && object[old] != nil {
-			if object[name] == nil {
-				object[name] = object[old]
+		old := f.Tag.Get("old")
+		if value, isOld := object[old]; isOld && old != "" {
+			if _, isNew := object[name]; !isNew {
+				object[name] = value
 			}
 			delete(object, old)
 		}

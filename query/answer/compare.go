@@ -44,8 +44,12 @@ func (d *Diff) Error() string {
 		return d.Problem // no rows were compared
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s (expected %s, got %s: %s missing, %s unexpected)",
-		d.Problem, english.Plural(d.WantRows, "row", ""), humanize.Comma(int64(d.GotRows)), humanize.Comma(int64(d.Missing)), humanize.Comma(int64(d.Extra)))
+	expected, got := english.Plural(d.WantRows, "row", ""), humanize.Comma(int64(d.GotRows))
+	fmt.Fprintf(&b, "%s (expected %s, got %s", d.Problem, expected, got)
+	if d.Missing+d.Extra > 0 { // else the rows were not matched, or only their order differs
+		fmt.Fprintf(&b, ": %s missing, %s unexpected", humanize.Comma(int64(d.Missing)), humanize.Comma(int64(d.Extra)))
+	}
+	b.WriteString(")")
 	for _, r := range d.Rows {
 		fmt.Fprintf(&b, "\n  row %d", r.Row)
 		if r.Column != "" {
@@ -112,8 +116,9 @@ func (a *Answer) selectRows(rows []int) *Answer {
 // have the same 128 bits and the same number of records.
 func CompareRecords(want, got record.Digest) (Proof, error) {
 	if want != got {
-		problem := fmt.Sprintf("the archive has %d records with digest %s, the data has %d with digest %s",
-			got.Records, got, want.Records, want)
+		records := english.Plural(int(got.Records), "record", "")
+		problem := fmt.Sprintf("the archive has %s with digest %s, the data has %s with digest %s",
+			records, got, humanize.Comma(int64(want.Records)), want)
 		return Proof{}, &Diff{Problem: problem}
 	}
 	return Proof{DigestOnly, Digest{Hi: want.Hi, Lo: want.Lo}, int(want.Records), 0}, nil
@@ -124,7 +129,8 @@ func CompareRecords(want, got record.Digest) (Proof, error) {
 func checkShape(want, got *Answer) *Diff {
 	d := &Diff{WantRows: want.Rows, GotRows: got.Rows}
 	if len(want.Columns) != len(got.Columns) {
-		d.Problem = fmt.Sprintf("got %d columns, the question has %d", len(got.Columns), len(want.Columns))
+		columns := english.Plural(len(got.Columns), "column", "")
+		d.Problem = fmt.Sprintf("got %s, the question has %d", columns, len(want.Columns))
 		return d
 	}
 	for k, c := range want.Columns {
@@ -135,7 +141,8 @@ func checkShape(want, got *Answer) *Diff {
 		case o.Kind != c.Kind:
 			d.Problem = fmt.Sprintf("column %s has values of another kind than in the question", c.Name)
 		case n != got.Rows:
-			d.Problem = fmt.Sprintf("column %s has %d values for %d rows", c.Name, n, got.Rows)
+			values, rows := english.Plural(n, "value", ""), english.Plural(got.Rows, "row", "")
+			d.Problem = fmt.Sprintf("column %s has %s for %s", c.Name, values, rows)
 		default:
 			continue
 		}
@@ -439,13 +446,15 @@ func (t *Tally) Add(o Tally) {
 // Else, if the tally has wrong answers, it returns a *Diff with their number. If no answer is wrong, it returns
 // workError or, without one, an error that counts the missing records and the failures.
 func CompareAll(t Tally, workError error) (Proof, error) {
-	counts := fmt.Sprintf("%d answers are wrong, %d records are missing, %d operations failed, %d succeeded",
-		t.Wrong, t.Missing, t.Failed, t.Succeeded)
+	wrong := english.Plural(int(t.Wrong), "answer is", "answers are") + " wrong"
+	counts := fmt.Sprintf("%s, %s missing, %s failed, %s succeeded", wrong,
+		english.Plural(int(t.Missing), "record is", "records are"), english.Plural(int(t.Failed), "operation", ""),
+		humanize.Comma(t.Succeeded))
 	_, isDiff := errors.AsType[*Diff](workError)
 	switch {
 	case t.Wrong > 0 && workError != nil && !isDiff:
 		early := fault.Redact(workError.Error())
-		return Proof{}, &Diff{Problem: fmt.Sprintf("%d answers are wrong; the work ended early: %s", t.Wrong, early)}
+		return Proof{}, &Diff{Problem: wrong + "; the work ended early: " + early}
 	case t.Wrong > 0 && !isDiff:
 		return Proof{}, &Diff{Problem: counts}
 	case workError != nil:

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 	"github.com/zeebo/xxh3"
 
@@ -258,11 +259,13 @@ func (e *Expected) compare(got *Loose, tolerance float64) (p Proof, err error) {
 	want := e.rows[e.offset : e.offset+e.count]
 	d := &Diff{WantRows: len(want), GotRows: len(got.rows)}
 	if len(want) != len(got.rows) {
-		d.Problem = fmt.Sprintf("got %d rows, %s %d", len(got.rows), e.sourceWords(), len(want))
+		rows := english.Plural(len(got.rows), "row", "")
+		d.Problem = fmt.Sprintf("got %s, %s %s", rows, e.sourceWords(), humanize.Comma(int64(len(want))))
 		return Proof{}, d
 	}
 	if len(want) > 0 && e.width != len(got.rows[0]) {
-		d.Problem = fmt.Sprintf("got %d columns, %s %d", len(got.rows[0]), e.sourceWords(), e.width)
+		columns := english.Plural(len(got.rows[0]), "column", "")
+		d.Problem = fmt.Sprintf("got %s, %s %d", columns, e.sourceWords(), e.width)
 		return Proof{}, d
 	}
 	for i := range want {

@@ -2,11 +2,12 @@ package answer
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/dustin/go-humanize/english"
 
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/internal/lists"
@@ -203,6 +204,7 @@ func CompareMeans(want, got *Answer) (Proof, error) {
 		return Proof{}, d
 	}
 	d := &Diff{WantRows: want.Rows, GotRows: got.Rows}
+	different := 0 // groups of both that have different values
 	gotRows := make(map[string]int, got.Rows)
 	for i := range got.Rows {
 		key := got.groupKey(i)
@@ -220,7 +222,7 @@ func CompareMeans(want, got *Answer) (Proof, error) {
 			d.Missing++
 			d.addRow(DiffRow{Row: i, Want: want.Row(i)})
 		} else if k := want.differingColumn(got, i, j); k >= 0 {
-			d.Missing, d.Extra = d.Missing+1, d.Extra+1
+			different, d.Missing, d.Extra = different+1, d.Missing+1, d.Extra+1
 			d.addRow(DiffRow{Row: i, Column: want.Columns[k].Name, Want: want.Row(i), Got: got.Row(j)})
 		}
 	}
@@ -230,8 +232,16 @@ func CompareMeans(want, got *Answer) (Proof, error) {
 	if d.Missing == 0 && d.Extra == 0 {
 		return Proof{EveryValue, want.Digest(), want.Rows, 0}, nil
 	}
-	d.Problem = fmt.Sprintf("%d groups of the reference are missing or have different values, %d groups of the result are not in the reference",
-		d.Missing, d.Extra)
+	var problems []string
+	addCount := func(n int, one, many string) {
+		if n > 0 {
+			problems = append(problems, english.Plural(n, one, many))
+		}
+	}
+	addCount(different, "group has different values", "groups have different values")
+	addCount(d.Missing-different, "group is missing", "groups are missing")
+	addCount(d.Extra-different, "group is unexpected", "groups are unexpected")
+	d.Problem = strings.Join(problems, ", ")
 	return Proof{}, d
 }
 
