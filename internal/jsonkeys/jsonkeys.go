@@ -21,8 +21,8 @@ import (
 func Unmarshal(text []byte, v any) error {
 	var tree any
 	d := json.NewDecoder(bytes.NewReader(text))
-	// An earlier key is an unknown field, so text without one is decoded directly. A key of a later version is also an
-	// unknown field: then the code below renames nothing.
+	// The fast path for text in which every key is the present key of a field. If a key is unknown, it is either an
+	// earlier key, which rename replaces, or the key of a later version, which json.Unmarshal ignores.
 	d.DisallowUnknownFields()
 	if d.Decode(v) == nil && errors.Is(d.Decode(&tree), io.EOF) {
 		return nil
@@ -60,9 +60,10 @@ func rename(tree any, t reflect.Type) {
 			rename(object, f.Type)
 			continue
 		}
-		if old := f.Tag.Get("old"); old != "" && object[old] != nil {
-			if object[name] == nil {
-				object[name] = object[old]
+		old := f.Tag.Get("old")
+		if value, isOld := object[old]; isOld && old != "" {
+			if _, isNew := object[name]; !isNew {
+				object[name] = value
 			}
 			delete(object, old)
 		}

@@ -74,6 +74,19 @@ func TestUnmarshal(t *testing.T) {
 	}
 }
 
+// TestBothKeys: the new key counts even if its value is null, which leaves the field as it is.
+func TestBothKeys(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{"complete":null,"whole":true}`: false, `{"whole":true,"complete":null}`: false,
+		`{"complete":true,"whole":null}`: true, `{"whole":null}`: false,
+	} {
+		var got inner
+		if err := Unmarshal([]byte(text), &got); err != nil || got.Complete != want {
+			t.Errorf("%s: %t, %v", text, got.Complete, err)
+		}
+	}
+}
+
 // reused has a key that meant another field earlier.
 type reused struct {
 	First  int `json:"first" old:"second"`

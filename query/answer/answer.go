@@ -49,7 +49,7 @@ type Digest = xxh3.Uint128
 // FormatDigest writes a digest as 32 hexadecimal digits.
 func FormatDigest(d Digest) string { return fmt.Sprintf("%016x%016x", d.Hi, d.Lo) }
 
-// ParseDigest is the inverse of FormatDigest; false for anything else.
+// ParseDigest is the inverse of FormatDigest; false for anything but 32 hexadecimal digits.
 func ParseDigest(text string) (d Digest, ok bool) {
 	if len(text) != 32 {
 		return d, false
@@ -140,8 +140,8 @@ func (b *Builder) Seconds(k int, n int64) { b.Vectors[k].Seconds = append(b.Vect
 // Num appends to column k of the current row; NaN = missing.
 func (b *Builder) Num(k int, f float64) { b.Vectors[k].Num = append(b.Vectors[k].Num, f) }
 
-// List appends to column k of the current row this column's share of the record's repeating values,
-// see record.Batch.Repeats.
+// List appends a list to column k of the current row. repeats are the values of all repeating columns of the record
+// (record.Batch.Repeats); List selects those of column k.
 func (b *Builder) List(k int, repeats []float64) {
 	v := &b.Vectors[k]
 	v.Num = b.Columns[k].AppendList(v.Num, repeats)

@@ -9,9 +9,9 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Arrange is a fast Select for engines without a query language: it projects the rows of b, all of
-// which match q, in q's order. It sorts one packed integer per row instead of comparing column by
-// column. The reference does not use it.
+// Arrange is a fast variant of Select for engines without a query language. It projects the rows of b, all of which
+// must match q, in q's order. It sorts one packed integer per row instead of comparing column by column, and it sets no
+// Ties. The reference does not use it, so a fault in Arrange is found.
 func Arrange(q *question.Question, b *record.Batch, into *Builder) {
 	rows := sortedRows(q, b)
 	into.Reset(q.Columns)

@@ -76,13 +76,13 @@ func TestOneWrongAnswer(t *testing.T) {
 		want  string
 		diff  bool
 	}{
-		"wrong":           {Tally{Wrong: 1, Succeeded: 5, Found: 5, Values: 5}, nil, "1 answers are wrong, 0 records are missing, 0 operations failed, 5 succeeded", true},
-		"wrong, early":    {Tally{Wrong: 1}, ended, "1 answers are wrong; the work ended early: cannot reach", true},
+		"wrong":           {Tally{Wrong: 1, Succeeded: 5, Found: 5, Values: 5}, nil, "1 answer is wrong, 0 records are missing, 0 operations failed, 5 succeeded", true},
+		"wrong, early":    {Tally{Wrong: 1}, ended, "1 answer is wrong; the work ended early: cannot reach", true},
 		"wrong, a diff":   {Tally{Wrong: 1}, &Diff{Problem: "this row"}, "this row", true},
 		"early":           {Tally{Succeeded: 5, Found: 5, Values: 5}, ended, ended.Error(), false},
 		"nothing":         {Tally{}, nil, "no answer finished within the measured time; measure longer", false},
-		"one missing":     {Tally{Missing: 1}, nil, "0 answers are wrong, 1 records are missing", false},
-		"one failed":      {Tally{Failed: 1, Succeeded: 5, Found: 5, Values: 5}, nil, "1 operations failed, 5 succeeded", false},
+		"one missing":     {Tally{Missing: 1}, nil, "0 answers are wrong, 1 record is missing", false},
+		"one failed":      {Tally{Failed: 1, Succeeded: 5, Found: 5, Values: 5}, nil, "1 operation failed, 5 succeeded", false},
 		"nothing checked": {Tally{Succeeded: 1}, nil, "no answer was checked", false},
 	} {
 		p, err := CompareAll(c.tally, c.ended)

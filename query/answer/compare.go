@@ -32,8 +32,9 @@ type Diff struct {
 
 // DiffRow is one differing row: its position, and both sides as text (empty = no such row).
 type DiffRow struct {
-	Row       int // 0-based, in the order of the reference; in that of the result if the question leaves the order open
-	Column    string
+	// 0-based: in the reference if Compare or CompareMeans lists one of its rows, else in the result
+	Row       int
+	Column    string // where the two sides differ, if in one column
 	Want, Got string
 }
 
@@ -43,8 +44,12 @@ func (d *Diff) Error() string {
 		return d.Problem // no rows were compared
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s (expected %s, got %s: %s missing, %s unexpected)",
-		d.Problem, english.Plural(d.WantRows, "row", ""), humanize.Comma(int64(d.GotRows)), humanize.Comma(int64(d.Missing)), humanize.Comma(int64(d.Extra)))
+	expected, got := english.Plural(d.WantRows, "row", ""), humanize.Comma(int64(d.GotRows))
+	fmt.Fprintf(&b, "%s (expected %s, got %s", d.Problem, expected, got)
+	if d.Missing+d.Extra > 0 { // else the rows were not matched, or only their order differs
+		fmt.Fprintf(&b, ": %s missing, %s unexpected", humanize.Comma(int64(d.Missing)), humanize.Comma(int64(d.Extra)))
+	}
+	b.WriteString(")")
 	for _, r := range d.Rows {
 		fmt.Fprintf(&b, "\n  row %d", r.Row)
 		if r.Column != "" {
@@ -111,8 +116,10 @@ func (a *Answer) selectRows(rows []int) *Answer {
 // have the same 128 bits and the same number of records.
 func CompareRecords(want, got record.Digest) (Proof, error) {
 	if want != got {
-		return Proof{}, &Diff{Problem: fmt.Sprintf("the archive has %d records with digest %s, the data has %d with digest %s",
-			got.Records, got, want.Records, want)}
+		records := english.Plural(int(got.Records), "record", "")
+		problem := fmt.Sprintf("the archive has %s with digest %s, the data has %s with digest %s",
+			records, got, humanize.Comma(int64(want.Records)), want)
+		return Proof{}, &Diff{Problem: problem}
 	}
 	return Proof{DigestOnly, Digest{Hi: want.Hi, Lo: want.Lo}, int(want.Records), 0}, nil
 }
@@ -122,7 +129,8 @@ func CompareRecords(want, got record.Digest) (Proof, error) {
 func checkShape(want, got *Answer) *Diff {
 	d := &Diff{WantRows: want.Rows, GotRows: got.Rows}
 	if len(want.Columns) != len(got.Columns) {
-		d.Problem = fmt.Sprintf("got %d columns, the question has %d", len(got.Columns), len(want.Columns))
+		columns := english.Plural(len(got.Columns), "column", "")
+		d.Problem = fmt.Sprintf("got %s, the question has %d", columns, len(want.Columns))
 		return d
 	}
 	for k, c := range want.Columns {
@@ -133,7 +141,8 @@ func checkShape(want, got *Answer) *Diff {
 		case o.Kind != c.Kind:
 			d.Problem = fmt.Sprintf("column %s has values of another kind than in the question", c.Name)
 		case n != got.Rows:
-			d.Problem = fmt.Sprintf("column %s has %d values for %d rows", c.Name, n, got.Rows)
+			values, rows := english.Plural(n, "value", ""), english.Plural(got.Rows, "row", "")
+			d.Problem = fmt.Sprintf("column %s has %s for %s", c.Name, values, rows)
 		default:
 			continue
 		}
@@ -167,8 +176,8 @@ func (a *Answer) length(k int) int {
 	}
 }
 
-// firstDifference returns the column and row of the first differing value in
-// row order; without a difference the column is −1. Both answers have the same shape.
+// firstDifference returns the first row that differs, and the first differing column of it; without a difference the
+// column is −1. Both answers have the same shape.
 func firstDifference(want, got *Answer) (column, row int) {
 	column, row = -1, want.Rows
 	for k := range want.Columns {
@@ -352,7 +361,7 @@ type Degree string
 // The degrees.
 const (
 	EveryValue Degree = "every value"
-	// the records have the requested keys and number; their values were not compared
+	// the result has the expected keys and the expected number of records; not all of its values were compared
 	KeysAndCounts Degree = "keys and counts"
 	DigestOnly    Degree = "digest" // 128 bits over all values
 )
@@ -366,7 +375,7 @@ type Proof struct {
 	largestDifference float64
 }
 
-// LargestDifference is the largest relative difference of numbers in a proof of degree Rounded.
+// LargestDifference is the largest relative difference of numbers in a proof of degree Rounded or Undetermined.
 func (p Proof) LargestDifference() float64 { return p.largestDifference }
 
 // Degree is how much of the answer was compared.
@@ -390,20 +399,21 @@ type Tally struct {
 	Missing int64 `json:"missing,omitempty"`
 	Failed  int64 `json:"failed,omitempty"` // operations that ended in an error, or whose key existed already
 
-	Found   int64 `json:"found"`   // checked answers: at least their keys and fields were compared
+	// answers that returned something to check, and whose keys and fields were compared
+	Found   int64 `json:"found"`
 	Values  int64 `json:"values"`  // of Found: answers of which every value was compared, too
 	Written int64 `json:"written"` // inserts, updates and deletes that the engine acknowledged
 
-	Stamped int64 `json:"stamped,omitempty"` // records whose values were compared with their key and field
-	// of Stamped: records that were compared with the last acknowledged version
-	Versions int64 `json:"versions,omitempty"`
-	// values that another program wrote, without key, field and version
-	Unmarked int64 `json:"unmarked,omitempty"`
-	Short    int64 `json:"short,omitempty"` // values that are too short to contain key, field and version
+	// The study ycsb writes values that contain a stamp: a code of their key, field and version.
+	Stamped  int64 `json:"stamped,omitempty"`  // records whose stamps were compared with their key and field
+	Versions int64 `json:"versions,omitempty"` // of Stamped: records also compared with the last acknowledged version
+	Unmarked int64 `json:"unmarked,omitempty"` // values without a stamp, which another program wrote
+	Short    int64 `json:"short,omitempty"`    // values that are too short for a stamp
 	// reads that returned an older version, where the engine's setting allows it
-	Stale   int64 `json:"stale,omitempty"`
-	Reread  int64 `json:"reread,omitempty"`  // written keys that were read again during the run
-	Derived bool  `json:"derived,omitempty"` // every write of a field has the same value (dataintegrity)
+	Stale  int64 `json:"stale,omitempty"`
+	Reread int64 `json:"reread,omitempty"` // written keys that were read again during the run
+	// values follow from key and field (YCSB's dataintegrity), so an update writes the existing value
+	Derived bool `json:"derived,omitempty"`
 
 	Updates int64 `json:"updates,omitempty"` // acknowledged updates
 	Inserts int64 `json:"inserts,omitempty"`
@@ -419,27 +429,32 @@ type Tally struct {
 
 // Add adds the counts of another client.
 func (t *Tally) Add(o Tally) {
-	t.Succeeded, t.Wrong, t.Missing, t.Failed = t.Succeeded+o.Succeeded, t.Wrong+o.Wrong, t.Missing+o.Missing, t.Failed+o.Failed
+	t.Succeeded, t.Wrong = t.Succeeded+o.Succeeded, t.Wrong+o.Wrong
+	t.Missing, t.Failed = t.Missing+o.Missing, t.Failed+o.Failed
 	t.Found, t.Values, t.Written = t.Found+o.Found, t.Values+o.Values, t.Written+o.Written
-	t.Stamped, t.Versions, t.Unmarked, t.Short = t.Stamped+o.Stamped, t.Versions+o.Versions, t.Unmarked+o.Unmarked, t.Short+o.Short
+	t.Stamped, t.Versions = t.Stamped+o.Stamped, t.Versions+o.Versions
+	t.Unmarked, t.Short = t.Unmarked+o.Unmarked, t.Short+o.Short
 	t.Stale, t.Reread, t.Derived = t.Stale+o.Stale, t.Reread+o.Reread, t.Derived || o.Derived
 	t.Updates, t.Inserts, t.Deletes = t.Updates+o.Updates, t.Inserts+o.Inserts, t.Deletes+o.Deletes
-	t.KeysUpdated, t.KeysInserted, t.KeysDeleted = t.KeysUpdated+o.KeysUpdated, t.KeysInserted+o.KeysInserted, t.KeysDeleted+o.KeysDeleted
+	t.KeysUpdated, t.KeysInserted = t.KeysUpdated+o.KeysUpdated, t.KeysInserted+o.KeysInserted
+	t.KeysDeleted += o.KeysDeleted
 	t.ReadBack, t.Counted = t.ReadBack+o.ReadBack, t.Counted+o.Counted
 }
 
-// CompareAll proves a set of answers that were compared one by one: all of them must be correct,
-// and at least one must have been checked. workError is the error that ended the work, if any. If an answer
-// is wrong, the error is a *Diff: workError if that is one, else a Diff with the number of wrong answers. If
-// no answer is wrong, the error is workError, or it counts the failures.
+// CompareAll proves a set of answers that were compared one by one. All of them must be correct, and at least one must
+// have been checked. workError is the error that ended the work, if any. CompareAll returns workError if it is a *Diff.
+// Else, if the tally has wrong answers, it returns a *Diff with their number. If no answer is wrong, it returns
+// workError or, without one, an error that counts the missing records and the failures.
 func CompareAll(t Tally, workError error) (Proof, error) {
-	counts := fmt.Sprintf("%d answers are wrong, %d records are missing, %d operations failed, %d succeeded",
-		t.Wrong, t.Missing, t.Failed, t.Succeeded)
+	wrong := english.Plural(int(t.Wrong), "answer is", "answers are") + " wrong"
+	counts := fmt.Sprintf("%s, %s missing, %s failed, %s succeeded", wrong,
+		english.Plural(int(t.Missing), "record is", "records are"), english.Plural(int(t.Failed), "operation", ""),
+		humanize.Comma(t.Succeeded))
 	_, isDiff := errors.AsType[*Diff](workError)
 	switch {
 	case t.Wrong > 0 && workError != nil && !isDiff:
 		early := fault.Redact(workError.Error())
-		return Proof{}, &Diff{Problem: fmt.Sprintf("%d answers are wrong; the work ended early: %s", t.Wrong, early)}
+		return Proof{}, &Diff{Problem: wrong + "; the work ended early: " + early}
 	case t.Wrong > 0 && !isDiff:
 		return Proof{}, &Diff{Problem: counts}
 	case workError != nil:

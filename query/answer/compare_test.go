@@ -90,12 +90,14 @@ func TestDBMSBenchmarkerOneBitOneRowOrOrderIsWrong(t *testing.T) {
 
 func TestCompareRefusesOtherShapes(t *testing.T) {
 	for says, spoil := range map[string]func(a *Answer){
-		"fabar has 2 values for 3 rows":              func(a *Answer) { a.Vectors[2].Num = a.Vectors[2].Num[:2] },
-		"got 2 columns, the question has 3":          func(a *Answer) { a.Columns, a.Vectors = a.Columns[:2], a.Vectors[:2] },
-		"column 3 is oabar, the question has fabar":  func(a *Answer) { a.Columns[2].Name = "oabar" },
-		"column fabar has values of another kind":    func(a *Answer) { a.Columns[2].Kind, a.Vectors[2] = question.Text, Vector{Text: make([]string, 3)} },
-		"column vx_mask has values of another kind":  func(a *Answer) { a.Columns[0].Kind, a.Vectors[0] = question.Time, Vector{Seconds: make([]int64, 3)} },
-		"fcst_valid_beg has values of another kind ": func(a *Answer) { a.Columns[1].Kind = question.Duration },
+		"fabar has 2 values for 3 rows (expected 3 rows, got 3)": func(a *Answer) { a.Vectors[2].Num = a.Vectors[2].Num[:2] },
+		"fabar has 1 value for 3 rows":                           func(a *Answer) { a.Vectors[2].Num = a.Vectors[2].Num[:1] },
+		"got 1 column, the question has 3":                       func(a *Answer) { a.Columns, a.Vectors = a.Columns[:1], a.Vectors[:1] },
+		"got 2 columns, the question has 3":                      func(a *Answer) { a.Columns, a.Vectors = a.Columns[:2], a.Vectors[:2] },
+		"column 3 is oabar, the question has fabar":              func(a *Answer) { a.Columns[2].Name = "oabar" },
+		"column fabar has values of another kind":                func(a *Answer) { a.Columns[2].Kind, a.Vectors[2] = question.Text, Vector{Text: make([]string, 3)} },
+		"column vx_mask has values of another kind":              func(a *Answer) { a.Columns[0].Kind, a.Vectors[0] = question.Time, Vector{Seconds: make([]int64, 3)} },
+		"fcst_valid_beg has values of another kind ":             func(a *Answer) { a.Columns[1].Kind = question.Duration },
 	} {
 		got := base()
 		spoil(got)

@@ -11,8 +11,8 @@ import (
 // Expected is the set of answers that a question allows: usually one, the reference's rows, and
 // several where the question does not determine the answer.
 type Expected struct {
-	// All rows of the question, including those before the offset. Of the rows after the limit, it needs only those that
-	// tie with the last row of the answer; a reader can stop after them (see PastTies).
+	// All rows of the question, including those before the offset. Of the rows after the limit, only those matter that
+	// tie with the last row of the answer. Code that reads the rows from a database can stop after them (see PastTies).
 	rows          [][]value
 	offset, count int      // the answer is rows[offset:offset+count]
 	width         int      // number of columns of an answer; the columns after them only serve the order
@@ -25,9 +25,11 @@ type Expected struct {
 
 // Shape describes the reference's rows.
 type Shape struct {
-	Width  int         // number of columns of an answer
-	By     []int       // columns by which rows are sorted, the major one first; none = any order
-	Scales map[int]int // maps the column of a sum to the column with the sum of absolute values
+	Width int   // number of columns of an answer
+	By    []int // columns by which rows are sorted, the major one first; none = any order
+	// For a column with a sum whose terms may cancel: the index of the column with the sum of the terms' absolute values,
+	// to which the tolerance of the sum is relative.
+	Scales map[int]int
 	Offset int
 	Limit  int    // -1 = none
 	Degree Degree // EveryValue if no database computed the reference; "" = Agreed
@@ -42,7 +44,8 @@ func Expect(l *Loose, s Shape) *Expected {
 			}
 		}
 	}
-	e := &Expected{rows: l.rows, offset: min(s.Offset, len(l.rows)), width: s.Width, orderColumns: s.By, degree: cmp.Or(s.Degree, Agreed)}
+	e := &Expected{rows: l.rows, width: s.Width, orderColumns: s.By, degree: cmp.Or(s.Degree, Agreed)}
+	e.offset = min(s.Offset, len(l.rows))
 	e.count = len(e.rows) - e.offset
 	if s.Limit >= 0 {
 		e.count = min(e.count, s.Limit)
@@ -85,8 +88,8 @@ func (e *Expected) isTie(i, j int) bool {
 	})
 }
 
-// PastTies reports whether the last row read so far comes after all rows that tie with row n − 1. A
-// reader can then stop.
+// PastTies reports whether the last row of l comes after all rows that tie with row n − 1. Code that reads the rows
+// from a database can then stop.
 func (l *Loose) PastTies(n int, orderColumns []int) bool {
 	if n < 1 || len(l.rows) <= n {
 		return false
@@ -107,8 +110,9 @@ func (e *Expected) resultRows() *Loose {
 	return &Loose{lists.Map(e.rows[e.offset:e.offset+e.count], func(row []value) []value { return row[:e.width] })}
 }
 
-// LimitTies returns the number of rows in the answer that tie at the offset or the limit, and the first column that
-// distinguishes the tied rows at both; −1 = no single column does.
+// LimitTies counts the rows of the answer that tie with a row before the offset or after the limit. It also returns the
+// first column whose values distinguish all tied rows; −1 = no single column does. If both the offset and the limit cut
+// through ties, the column distinguishes the rows of each tie.
 func (e *Expected) LimitTies() (rows, column int) {
 	columns := lists.Indices(e.width)
 	for _, t := range e.tiesAtLimit {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 	"github.com/zeebo/xxh3"
 
@@ -23,9 +24,7 @@ type Loose struct {
 	rows [][]value
 }
 
-// Decimal is a number in decimal digits, or PostgreSQL's NaN or Infinity. Engines convert values to
-// Decimal, Date, Moment or Untyped by the types of their result columns. A Go string is a text; Go
-// integers and floats are numbers.
+// Decimal is a number in decimal digits, or PostgreSQL's NaN or Infinity.
 type Decimal string
 
 // Date is a day: 2024-07-01.
@@ -65,13 +64,15 @@ var kindNames = [...]string{ //nolint:gochecknoglobals // a constant table
 	"NULL", "an exact number", "a floating-point number", "a text", "a date", "a time", "a text",
 }
 
-// The degrees of proof between two independent engines, where no reference exists that no database
-// computed.
+// The degrees of proof where the expected answer comes from a database, and another engine's answer is compared with
+// it. Undetermined also occurs with a reference that Barograph computed itself.
 const (
 	Agreed Degree = "engines agree" // both engines return the same values
 	// both engines return the same values, except for the rounding of floating-point numbers
-	Rounded      Degree = "equal to rounding"
-	Undetermined Degree = "undetermined" // the question allows several answers, and the result is one of them
+	Rounded Degree = "equal to rounding"
+	// the question allows several answers: the result is one of those that were found, or agrees with them where they
+	// all agree (see UncheckedColumns)
+	Undetermined Degree = "undetermined"
 )
 
 // Tolerance is the largest relative difference between two numbers that count as equal, where at
@@ -80,19 +81,22 @@ const (
 const Tolerance = 1e-9
 
 // exactTolerance replaces Tolerance between a decimal and the floating-point number in which an
-// engine without decimals stores it. It distinguishes one cent in a hundred billion.
+// engine without decimals stores it. It distinguishes amounts below ten billion that differ by one cent.
 const exactTolerance = 1e-12
 
 // Len is the number of rows.
 func (l *Loose) Len() int { return len(l.rows) }
 
-// Add adds a row.
+// Add adds a row. The Go type of each value decides how it is compared: a string is a text, integers and floats are
+// numbers, nil is NULL. An engine converts values of other Go types to Decimal, Date, Moment or Untyped, by the types
+// of its result columns.
 func (l *Loose) Add(row []any) { l.rows = append(l.rows, lists.Map(row, valueOf)) }
 
 var (
 	number  = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
 	dateISO = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}$`)
-	timeISO = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[ T]([0-9]{2}:[0-9]{2}:[0-9]{2})(?:(\.[0-9]{1,6})[0-9]*)?(?:Z|\+00|\+00:00)?$`)
+	timeISO = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[ T]([0-9]{2}:[0-9]{2}:[0-9]{2})` +
+		`(?:(\.[0-9]{1,6})[0-9]*)?(?:Z|\+00|\+00:00)?$`)
 )
 
 // valueOf converts a value by its Go type.
@@ -134,7 +138,7 @@ func valueOf(v any) value {
 func numberOf(s string) value {
 	f, err := strconv.ParseFloat(s, 64)
 	if !number.MatchString(s) {
-		if err != nil { // beyond the range: 1e400 is not 7e999
+		if err != nil { // beyond the range of a float64, where 1e400 and 7e999 would both be infinite
 			return value{kind: textKind, text: s}
 		}
 		return value{kind: floatKind, text: s, num: f}
@@ -174,8 +178,8 @@ func (v value) convertTo(kind byte) value {
 	return v
 }
 
-// maxDecimals is the number of decimals of a sum or a constant. A number with more decimals is a
-// quotient, and engines cut quotients at different lengths.
+// maxDecimals is the largest number of decimals that a column or a sum of its values is assumed to have. A number with
+// more decimals is taken for a quotient. Engines cut quotients at different lengths, so the tolerance applies to them.
 const maxDecimals = 6
 
 func (v value) isQuotient() bool { return v.kind == exactKind && decimals(v.text) > maxDecimals }
@@ -183,8 +187,8 @@ func (v value) isQuotient() bool { return v.kind == exactKind && decimals(v.text
 // isIdentical reports whether two values have the same kind and text.
 func (v value) isIdentical(o value) bool { return v.kind == o.kind && v.text == o.text }
 
-// approxEqual reports whether two values count as equal, and by how much they differ, relative to
-// the size that the tolerance refers to.
+// approxEqual reports whether two values count as equal, and their relative difference. It is relative to the size that
+// the comment of Tolerance names.
 func (v value) approxEqual(o value, tolerance float64) (difference float64, ok bool) {
 	v, o = v.convertTo(o.kind), o.convertTo(v.kind)
 	numbers := (v.kind == exactKind || v.kind == floatKind) && (o.kind == exactKind || o.kind == floatKind)
@@ -197,11 +201,12 @@ func (v value) approxEqual(o value, tolerance float64) (difference float64, ok b
 		tolerance = min(tolerance, exactTolerance)
 	}
 	size := max(math.Abs(v.num), math.Abs(o.num), v.scale, o.scale)
-	if math.IsInf(v.num, 0) || math.IsInf(o.num, 0) || math.IsNaN(v.num) || math.IsNaN(o.num) { // their tolerance would be infinite
+	if math.IsInf(v.num, 0) || math.IsInf(o.num, 0) || math.IsNaN(v.num) || math.IsNaN(o.num) {
+		// tolerance·size would be infinite or NaN
 		return 0, v.num == o.num || math.IsNaN(v.num) && math.IsNaN(o.num)
 	}
 	difference = math.Abs(v.num - o.num)
-	if v.kind == exactKind && o.kind == exactKind { // both have many digits: subtract exactly, because a double loses them
+	if v.kind == exactKind && o.kind == exactKind { // a float64 may lose their last digits: subtract exactly
 		a, _ := new(big.Float).SetPrec(200).SetString(v.text)
 		b, _ := new(big.Float).SetPrec(200).SetString(o.text)
 		difference, _ = a.Sub(a, b).Float64()
@@ -254,11 +259,13 @@ func (e *Expected) compare(got *Loose, tolerance float64) (p Proof, err error) {
 	want := e.rows[e.offset : e.offset+e.count]
 	d := &Diff{WantRows: len(want), GotRows: len(got.rows)}
 	if len(want) != len(got.rows) {
-		d.Problem = fmt.Sprintf("got %d rows, %s %d", len(got.rows), e.sourceWords(), len(want))
+		rows := english.Plural(len(got.rows), "row", "")
+		d.Problem = fmt.Sprintf("got %s, %s %s", rows, e.sourceWords(), humanize.Comma(int64(len(want))))
 		return Proof{}, d
 	}
 	if len(want) > 0 && e.width != len(got.rows[0]) {
-		d.Problem = fmt.Sprintf("got %d columns, %s %d", len(got.rows[0]), e.sourceWords(), e.width)
+		columns := english.Plural(len(got.rows[0]), "column", "")
+		d.Problem = fmt.Sprintf("got %s, %s %d", columns, e.sourceWords(), e.width)
 		return Proof{}, d
 	}
 	for i := range want {
@@ -307,47 +314,50 @@ func (e *Expected) agreesOn(columns []int, l *Loose, tolerance float64) bool {
 	return ok
 }
 
-// commonColumns finds the columns that all allowed answers have in common. One check is a list of columns whose combined
-// values are the same multiset in all answers. The last check has as many columns as possible (it takes them from left
-// to right); each other check has one column. open are the columns without a check.
-func (e *Expected) commonColumns(tolerance float64) (checks [][]int, open []int) {
+// commonColumns finds out what all allowed answers have in common. A set of columns is common if all answers, cut to
+// these columns, have the same rows in any order. The last of commonSets starts empty: commonColumns tries the columns
+// from left to right, and adds each with which this set is still common. A column that is common only without the
+// others is a set of its own. unchecked lists the columns that are in no set.
+func (e *Expected) commonColumns(tolerance float64) (commonSets [][]int, unchecked []int) {
 	all := append([]*Expected{e}, e.alternatives...)
-	var together []int
+	isCommon := func(columns []int) bool {
+		return !slices.ContainsFunc(all, func(o *Expected) bool { return !e.agreesOn(columns, o.resultRows(), tolerance) })
+	}
+	var largest []int
 	for k := range e.width {
-		fixed := func(columns []int) bool {
-			return !slices.ContainsFunc(all, func(o *Expected) bool { return !e.agreesOn(columns, o.resultRows(), tolerance) })
-		}
-		if more := append(slices.Clone(together), k); fixed(more) {
-			together = more
-		} else if fixed([]int{k}) {
-			checks = append(checks, []int{k})
+		if more := append(slices.Clone(largest), k); isCommon(more) {
+			largest = more
+		} else if isCommon([]int{k}) {
+			commonSets = append(commonSets, []int{k})
 		} else {
-			open = append(open, k)
+			unchecked = append(unchecked, k)
 		}
 	}
-	return append(checks, together), open
+	return append(commonSets, largest), unchecked
 }
 
-// UncheckedColumns returns the columns that are not compared where a result matches none of the
-// allowed answers that were found, because the question allows too many.
+// UncheckedColumns returns the columns in which the allowed answers differ. A question may allow more answers than
+// were found. CompareLoose therefore accepts a result that equals none of them if it agrees with them in the other
+// columns.
 func (e *Expected) UncheckedColumns() []int {
 	if len(e.alternatives) == 0 {
 		return nil
 	}
-	_, open := e.commonColumns(Tolerance)
-	return open
+	_, unchecked := e.commonColumns(Tolerance)
+	return unchecked
 }
 
 // compareCommon checks what all allowed answers have in common: the number of rows, and the columns
-// with the same values in all of them.
+// with the same values in all of them. If their numbers of rows differ, it checks only the number of columns. wrong is
+// the error that it returns if the check fails.
 func (e *Expected) compareCommon(got *Loose, tolerance float64, wrong error) (Proof, error) {
-	checks, _ := e.commonColumns(tolerance)
+	commonSets, _ := e.commonColumns(tolerance)
 	all := append([]*Expected{e}, e.alternatives...)
 	sameCount := !slices.ContainsFunc(all, func(o *Expected) bool { return o.count != e.count })
 	if sameCount && len(got.rows) != e.count || len(got.rows) > 0 && len(got.rows[0]) != e.width {
 		return Proof{}, wrong
 	}
-	for _, columns := range checks {
+	for _, columns := range commonSets {
 		if sameCount && !e.agreesOn(columns, got, tolerance) {
 			return Proof{}, wrong
 		}
@@ -362,10 +372,10 @@ func (l *Loose) project(columns []int) *Loose {
 	})}
 }
 
-// matchRows finds each row of got among the rows of want; got has fewer rows if a limit cuts through tied rows. It first
-// pairs rows by the columns in which both sides have only texts and exact numbers. Among rows that are equal there, it
-// pairs the remaining numbers in ascending order. Rounding may change that order. Before it reports a difference, it
-// therefore also pairs the rows regardless of order, unless there are too many.
+// matchRows finds each row of got among the rows of want; got has fewer rows if a limit cuts through tied rows. It
+// first pairs rows by their exact columns, in which both sides have only texts or only exact numbers. Among rows that
+// are equal there, it pairs the remaining numbers in ascending order. Rounding may change that order. Before it reports
+// a difference, it therefore also pairs the rows regardless of order, unless there are too many.
 func matchRows(want, got [][]value, width int, tolerance float64, d *Diff) (largest float64, equal bool) {
 	if len(got) == 0 {
 		return 0, true
@@ -383,9 +393,12 @@ func matchRows(want, got [][]value, width int, tolerance float64, d *Diff) (larg
 			}
 		}
 		isExact[k] = !kinds[floatKind] && len(kinds) <= 1
-		for kind := range kinds {
+		if len(kinds) != 1 {
+			continue
+		}
+		for kind := range kinds { // the only kind, to which values of an engine without types are converted
 			for i := range rows {
-				if len(kinds) == 1 && rows[i][k].kind == untypedKind { // a text of an engine without types
+				if rows[i][k].kind == untypedKind {
 					rows[i] = slices.Clone(rows[i])
 					rows[i][k] = rows[i][k].convertTo(kind)
 				}
@@ -404,7 +417,8 @@ func matchRows(want, got [][]value, width int, tolerance float64, d *Diff) (larg
 		for k := range width {
 			if !isExact[k] {
 				if _, ok := a[k].approxEqual(b[k], tolerance); !ok {
-					return cmp.Or(cmp.Compare(a[k].num, b[k].num), cmp.Compare(a[k].kind, b[k].kind), strings.Compare(a[k].text, b[k].text))
+					byKind := cmp.Compare(a[k].kind, b[k].kind)
+					return cmp.Or(cmp.Compare(a[k].num, b[k].num), byKind, strings.Compare(a[k].text, b[k].text))
 				}
 			}
 		}
@@ -423,7 +437,8 @@ func matchRows(want, got [][]value, width int, tolerance float64, d *Diff) (larg
 			if largest = max(largest, difference); ok {
 				continue
 			}
-			// Rows are sorted by exact columns first: a row that differs in one of them has no other partner.
+			// Both sides are sorted by the exact columns first. If this column is exact and no row of want may be absent,
+			// no other row of want equals this row.
 			if mayMatch := !isExact[k] || len(want) > len(got); d.Missing == 0 && mayMatch && len(want)*len(got) <= maxPairs {
 				if difference, ok := matchUnordered(want, got, tolerance); ok {
 					return difference, true
@@ -434,7 +449,8 @@ func matchRows(want, got [][]value, width int, tolerance float64, d *Diff) (larg
 			a, b := want[i][k].convertTo(got[j][k].kind).kind, got[j][k].convertTo(want[i][k].kind).kind
 			differ := kindNames[a] != kindNames[b] && a != nullKind && b != nullKind && (a > floatKind || b > floatKind)
 			if d.Problem == "" && differ {
-				d.Problem = fmt.Sprintf("column %d is %s, the other engine gave %s: cast it to one type", k+1, kindNames[b], kindNames[a])
+				const castIt = "column %d is %s, the other engine gave %s: cast it to one type"
+				d.Problem = fmt.Sprintf(castIt, k+1, kindNames[b], kindNames[a])
 			}
 			break
 		}
@@ -491,12 +507,13 @@ func rowText(row []value) string {
 func (l *Loose) Digest() Digest {
 	h := xxh3.New()
 	for _, row := range l.rows {
-		_, _ = h.WriteString(rowText(row) + "\n") // a hash takes all
+		_, _ = h.WriteString(rowText(row) + "\n") // a hash never fails
 	}
 	return h.Sum128()
 }
 
-// CompareAgreed is CompareAll for answers that were each compared with another engine's answer.
+// CompareAgreed is CompareAll for answers that were each compared with another engine's answer. The tally does not
+// count answers that are equal only to rounding, or undetermined: the degree is Agreed with them, too.
 func CompareAgreed(t Tally, workError error) (Proof, error) {
 	p, err := CompareAll(t, workError)
 	if err == nil {

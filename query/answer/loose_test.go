@@ -113,13 +113,14 @@ func TestLooseOrder(t *testing.T) {
 		{"the same, as the reference has it", loose(a, b, c, d), loose(a, b, c), []int{1}, 0, 3, answer.Undetermined, ""},
 		{"a row twice", loose(a, b, c, d), loose(a, b, b), []int{1}, 0, 3, "", "1 row has different values"},
 		{"a value changed", loose(a, b, c, d), loose(a, b, []any{"x", int64(2), 0.125}), []int{1}, 0, 3, "", "1 row has different values"},
-		{"a row dropped", loose(a, b, c, d), loose(a, b), []int{1}, 0, 3, "", "got 2 rows"},
+		{"a row dropped", loose(a, b, c, d), loose(a, b), []int{1}, 0, 3, "", "got 2 rows, the other engine gave 3 (expected 3 rows, got 2)"},
+		{"one row", loose(a, b), loose(a), []int{1}, 0, none, "", "got 1 row, the other engine gave 2 (expected 2 rows, got 1)"},
 		{"a tie that an offset cuts", loose(a, b, c, d), loose(d, b), []int{1}, 2, none, answer.Undetermined, ""},
 		{"not behind the offset", loose(a, b, c, d), loose(a, b), []int{1}, 2, none, "", "order differs"},
 		{"a limit between ties", loose(b, c, a), loose(c, b), []int{1}, 0, 2, answer.Agreed, ""},
 		{"a limit without an order", loose(a, b, c, d), loose(d), nil, 0, 1, answer.Undetermined, ""},
 		{"an order that is not shown", loose([]any{"a", int64(1)}, []any{"b", int64(2)}), loose([]any{"b"}, []any{"a"}), []int{1}, 0, none, "", "1 row has different values"},
-		{"a column less", loose(a, b, c), loose([]any{"a"}, []any{"b"}, []any{"c"}), nil, 0, none, "", "got 1 columns"},
+		{"a column less", loose(a, b, c), loose([]any{"a"}, []any{"b"}, []any{"c"}), nil, 0, none, "", "got 1 column, the other engine gave 3 (expected 3 rows, got 3)"},
 		{"a type", loose([]any{"1"}), loose([]any{int64(1)}), nil, 0, none, "", "column 1 is an exact number, the other engine gave a text"},
 	} {
 		width := 3

@@ -2,11 +2,12 @@ package answer
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/dustin/go-humanize/english"
 
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/internal/lists"
@@ -15,9 +16,9 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// Means computes the answer to a question with Mean from the records, without a database. As in
-// Reference, the first of several records of one identity counts. It keeps about 60 bytes per
-// record.
+// Means computes the answer to a question that asks for the mean of a statistic (question.Question.Mean) from the
+// records, without a database. As in Reference, the first of several records of one identity counts. It keeps about 60
+// bytes per record.
 type Means struct {
 	q        *question.Question
 	grouping []question.Column
@@ -41,8 +42,8 @@ type meansKey struct {
 	lead   int32
 }
 
-// NewMeans prepares the answer to a question that groups by header fields and fcst_lead only. Its statistic is a
-// correlation, because MeansTolerance is that of values within ±1.
+// NewMeans prepares a Means for q. It returns an error if q groups by anything but header fields and fcst_lead, or if
+// its statistic is not a correlation: MeansTolerance assumes values within ±1.
 func NewMeans(q *question.Question) (*Means, error) {
 	s, err := stat.ByName(q.Type.Name, q.Mean)
 	if err != nil {
@@ -62,7 +63,8 @@ func NewMeans(q *question.Question) (*Means, error) {
 	}
 	for _, c := range m.grouping {
 		if c.Role != question.HeaderField && c.Role != question.Lead {
-			return nil, &fault.Error{Setting: q.Name, Problem: "groups by " + c.Name, Cure: "group by header fields and fcst_lead"}
+			cure := "group by header fields and fcst_lead"
+			return nil, &fault.Error{Setting: q.Name, Problem: "groups by " + c.Name, Cure: cure}
 		}
 	}
 	return m, nil
@@ -189,13 +191,12 @@ func (m *Means) Answer() *Answer {
 }
 
 // MeansTolerance is the allowed difference between an engine's and the reference's mean of n correlations, which are
-// within ±1. In whatever order an engine adds, each addition rounds a sum of at
-// most n to within n·2⁻⁵³, which puts the mean off by less than n·2⁻⁵³. Twice that is allowed. The
-// additional 10⁻¹² covers the statistics themselves, which machines with fused multiply-add round
-// differently.
+// within ±1. An engine may add them in any order. Each of its n additions rounds a sum of at most n by at most n·2⁻⁵³,
+// so the mean is off by at most n·2⁻⁵³. Twice that is allowed. The additional 10⁻¹² covers the statistics themselves,
+// which machines with fused multiply-add round differently.
 func MeansTolerance(n float64) float64 { return 1e-12 + n*0x1p-52 }
 
-// CompareMeans compares the answer to a question with Mean with the reference. Both must have the
+// CompareMeans compares an engine's means of a statistic with those of the reference. Both must have the
 // same groups, in any order, the same counts, and means that differ by at most MeansTolerance. The
 // error is a *Diff.
 func CompareMeans(want, got *Answer) (Proof, error) {
@@ -203,6 +204,7 @@ func CompareMeans(want, got *Answer) (Proof, error) {
 		return Proof{}, d
 	}
 	d := &Diff{WantRows: want.Rows, GotRows: got.Rows}
+	different := 0 // groups of both that have different values
 	gotRows := make(map[string]int, got.Rows)
 	for i := range got.Rows {
 		key := got.groupKey(i)
@@ -220,7 +222,7 @@ func CompareMeans(want, got *Answer) (Proof, error) {
 			d.Missing++
 			d.addRow(DiffRow{Row: i, Want: want.Row(i)})
 		} else if k := want.differingColumn(got, i, j); k >= 0 {
-			d.Missing, d.Extra = d.Missing+1, d.Extra+1
+			different, d.Missing, d.Extra = different+1, d.Missing+1, d.Extra+1
 			d.addRow(DiffRow{Row: i, Column: want.Columns[k].Name, Want: want.Row(i), Got: got.Row(j)})
 		}
 	}
@@ -230,8 +232,16 @@ func CompareMeans(want, got *Answer) (Proof, error) {
 	if d.Missing == 0 && d.Extra == 0 {
 		return Proof{EveryValue, want.Digest(), want.Rows, 0}, nil
 	}
-	d.Problem = fmt.Sprintf("%d groups of the reference are missing or have different values, %d groups of the result are not in the reference",
-		d.Missing, d.Extra)
+	var problems []string
+	addCount := func(n int, one, many string) {
+		if n > 0 {
+			problems = append(problems, english.Plural(n, one, many))
+		}
+	}
+	addCount(different, "group has different values", "groups have different values")
+	addCount(d.Missing-different, "group is missing", "groups are missing")
+	addCount(d.Extra-different, "group is unexpected", "groups are unexpected")
+	d.Problem = strings.Join(problems, ", ")
 	return Proof{}, d
 }
 

@@ -53,6 +53,10 @@ func TestCompareAll(t *testing.T) {
 			t.Errorf("%v, want %s", err, x.want)
 		}
 	}
+	const one = "1 answer is wrong, 1 record is missing, 1 operation failed, 1,000 succeeded"
+	if _, err := answer.CompareAll(answer.Tally{Succeeded: 1000, Wrong: 1, Missing: 1, Failed: 1}, nil); err == nil || err.Error() != one {
+		t.Errorf("%v, want %s", err, one)
+	}
 	if p, err := answer.CompareRecords(record.Digest{Hi: 1, Records: 1}, record.Digest{Hi: 1, Records: 1}); p.Degree() != answer.DigestOnly {
 		t.Errorf("%q, %v", p.Degree(), err)
 	}

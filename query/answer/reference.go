@@ -11,7 +11,8 @@ import (
 
 // Reference computes the answers to several questions from the records, without a database. The
 // caller adds the records in the order of the files. Of records with the same identity, the first
-// one counts, as in an archive. A Reference keeps only the matching records.
+// one counts, as in an archive. If the batch keeps conflicts (record.Batch.KeepConflicts), all with different values
+// count. A Reference keeps only the matching records.
 type Reference struct {
 	selections []*selection
 	hash       record.Hasher
@@ -23,7 +24,7 @@ type selection struct {
 	match   *Matcher
 	rows    record.Batch
 	headers map[record.Header]uint32
-	seen    map[record.Key]bool // identities of the rows
+	seen    map[record.Key]bool // keys of the rows, see record.Hasher.RecordKey
 }
 
 // NewReference prepares a Reference for these questions.
@@ -61,7 +62,7 @@ func (r *Reference) Add(b *record.Batch) {
 	}
 }
 
-// add appends row i of b, unless the selection has a row of that identity.
+// add appends row i of b, unless the selection has a row with the key k.
 func (p *selection) add(k record.Key, b *record.Batch, i int) {
 	if p.seen[k] {
 		return
@@ -87,7 +88,7 @@ func (r *Reference) Answers() []*Answer {
 }
 
 // Select sorts the rows of b and projects q's columns; every row must match q. It defines a
-// question's order. The reference uses it, and so do engines without a query language.
+// question's order, and the reference uses it. Engines without a query language use the faster Arrange.
 func Select(q *question.Question, b *record.Batch) *Answer {
 	var into Builder
 	SelectInto(q, b, &into)

@@ -216,6 +216,9 @@ func TestDiffAsText(t *testing.T) {
 			t.Errorf("%+v: rows were compared", one)
 		}
 	}
+	if d := (&Diff{Problem: "p", WantRows: 1, GotRows: 2}); d.Error() != "p (expected 1 row, got 2)" {
+		t.Errorf("%q: the rows were not matched", d)
+	}
 	if (&Diff{Problem: "p"}).Error() != "p" {
 		t.Error("no rows were compared")
 	}
@@ -223,6 +226,9 @@ func TestDiffAsText(t *testing.T) {
 
 // TestCompareRecords: both the digest and the number of records must be equal.
 func TestCompareRecords(t *testing.T) {
+	if _, err := CompareRecords(record.Digest{Records: 1000}, record.Digest{Records: 1}); err == nil || !strings.Contains(err.Error(), "has 1 record with") || !strings.Contains(err.Error(), "has 1,000 with") {
+		t.Error(err)
+	}
 	one := record.Digest{Hi: 1, Lo: 2, Records: 3}
 	if p, err := CompareRecords(one, one); err != nil || p.Rows() != 3 || p.Digest() != (Digest{Hi: 1, Lo: 2}) || p.Degree() != DigestOnly {
 		t.Errorf("%+v %v", p, err)
@@ -459,16 +465,17 @@ func TestCompareMeansCounts(t *testing.T) {
 		got            *Answer
 		missing, extra int
 		rows           []DiffRow
+		problem        string
 	}{
-		"the same":         {answer(a, b, c), 0, 0, nil},
-		"another order":    {answer(c, a, b), 0, 0, nil},
-		"nearly":           {answer(group{"a", 0.1 + 0.9*off}, b, c), 0, 0, nil},
-		"too far":          {answer(group{"a", 0.1 - 1.1*off}, b, c), 1, 1, []DiffRow{{Row: 0, Column: question.MeanColumn}}},
-		"defined":          {answer(a, b, group{"c", 0}), 1, 1, []DiffRow{{Row: 2, Column: question.MeanColumn}}},
-		"one less":         {answer(a, c), 1, 0, []DiffRow{{Row: 1}}},
-		"one more":         {answer(a, group{"d", 1}, b, c, group{"e", 1}), 0, 2, []DiffRow{{Row: 1}, {Row: 4}}},
-		"twice":            {answer(a, b, b, c), 0, 1, []DiffRow{{Row: 2}}},
-		"instead of other": {answer(a, group{"d", 0.2}, c), 1, 1, []DiffRow{{Row: 1}, {Row: 1}}},
+		"the same":         {answer(a, b, c), 0, 0, nil, ""},
+		"another order":    {answer(c, a, b), 0, 0, nil, ""},
+		"nearly":           {answer(group{"a", 0.1 + 0.9*off}, b, c), 0, 0, nil, ""},
+		"too far":          {answer(group{"a", 0.1 - 1.1*off}, b, c), 1, 1, []DiffRow{{Row: 0, Column: question.MeanColumn}}, "1 group has different values"},
+		"defined":          {answer(a, b, group{"c", 0}), 1, 1, []DiffRow{{Row: 2, Column: question.MeanColumn}}, "1 group has different values"},
+		"one less":         {answer(a, c), 1, 0, []DiffRow{{Row: 1}}, "1 group is missing"},
+		"one more":         {answer(a, group{"d", 1}, b, c, group{"e", 1}), 0, 2, []DiffRow{{Row: 1}, {Row: 4}}, "2 groups are unexpected"},
+		"twice":            {answer(a, b, b, c), 0, 1, []DiffRow{{Row: 2}}, "1 group is unexpected"},
+		"instead of other": {answer(a, group{"d", 0.2}, c), 1, 1, []DiffRow{{Row: 1}, {Row: 1}}, "1 group is missing, 1 group is unexpected"},
 	} {
 		want := answer(a, b, c)
 		p, err := CompareMeans(want, x.got)
@@ -479,7 +486,7 @@ func TestCompareMeansCounts(t *testing.T) {
 			continue
 		}
 		d, ok := errors.AsType[*Diff](err)
-		if !ok || p.Valid() || d.Missing != x.missing || d.Extra != x.extra || len(d.Rows) != len(x.rows) || d.WantRows != 3 || d.GotRows != x.got.Rows {
+		if !ok || p.Valid() || d.Problem != x.problem || d.Missing != x.missing || d.Extra != x.extra || len(d.Rows) != len(x.rows) || d.WantRows != 3 || d.GotRows != x.got.Rows {
 			t.Errorf("%s: %+v", name, d)
 			continue
 		}

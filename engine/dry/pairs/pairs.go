@@ -1,5 +1,5 @@
-// Package pairs stores tables of records under keys in memory. It has no database, so the times of the study ycsb over
-// it are the client's own cost, which reports show as the client overhead.
+// Package pairs stores tables of records under keys in memory. It has no database, so the times that the study ycsb
+// measures with it are the client's own cost, which reports show as the client overhead.
 package pairs
 
 import (
@@ -30,7 +30,7 @@ func New(readOnly bool) *Tables {
 
 // table finds a record by a hash and, for scans, by the order of keys.
 type table struct {
-	all kv.Fields
+	allFields kv.Fields
 
 	mu     sync.RWMutex
 	byKey  map[string]*kv.Row
@@ -55,11 +55,13 @@ func (ts *Tables) Table(_ context.Context, t kv.Table) (*kv.Records, error) {
 		}
 		tb = &table{byKey: map[string]*kv.Row{}}
 		for i := range t.Fields {
-			tb.all = append(tb.all, i)
+			tb.allFields = append(tb.allFields, i)
 		}
 		ts.byName[t.Name] = tb
-	case len(tb.all) != len(t.Fields):
-		return nil, &fault.Error{Setting: "fieldcount", Problem: fmt.Sprintf("the table has %d fields, not %d", len(tb.all), len(t.Fields)), Cure: "give the fieldcount with which it was loaded"}
+	case len(tb.allFields) != len(t.Fields):
+		problem := fmt.Sprintf("the table has %d fields, not %d", len(tb.allFields), len(t.Fields))
+		cure := "give the fieldcount with which it was loaded"
+		return nil, &fault.Error{Setting: "fieldcount", Problem: problem, Cure: cure}
 	}
 	return kv.NewRecords(ts.readOnly, tb.connect, func(context.Context) (int64, error) { return tb.count(), nil }), nil
 }
@@ -76,23 +78,25 @@ type conn struct {
 	row kv.Row
 
 	// state of a scan
-	key         []byte
-	kept        []copied
-	fields      kv.Fields
-	most, found int
-	onScan      func(key string, r *kv.Row) bool
+	from         []byte
+	copies       []recordCopy // reused by the next scan
+	fields       kv.Fields
+	limit, count int
+	onScan       func(key string, r *kv.Row) bool // the method take, allocated once
 }
 
 func (tb *table) connect() *kv.Conn {
 	c := &conn{table: tb}
 	c.onScan = c.take
-	return &kv.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, InsertMany: c.insertMany}
+	return &kv.Conn{
+		Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, InsertMany: c.insertMany,
+	}
 }
 
-// choose appends the chosen fields of a record.
+// choose appends the chosen fields of a record; nil = all fields.
 func (tb *table) choose(from *kv.Row, f kv.Fields, into *kv.Row) {
 	if f == nil {
-		into.AddRow(from) // it is stored in the order of fields
+		into.AddRow(from) // a stored record has its fields in their order
 		return
 	}
 	for _, i := range f {
@@ -130,11 +134,11 @@ func (c *conn) insert(ctx context.Context, key []byte, r *kv.Row) error {
 }
 
 func (c *conn) put(key []byte, r *kv.Row) {
-	kept := &kv.Row{}
-	c.choose(r, c.all, kept)
+	stored := &kv.Row{}
+	c.choose(r, c.allFields, stored)
 	k := string(key)
-	c.byKey[k] = kept
-	c.sorted.Set(k, kept)
+	c.byKey[k] = stored
+	c.sorted.Set(k, stored)
 }
 
 func (c *conn) insertMany(ctx context.Context, rows []kv.KeyRow) error {
@@ -171,7 +175,7 @@ func (c *conn) update(ctx context.Context, key []byte, r *kv.Row) error {
 		return kv.ErrNotFound
 	}
 	c.row.Reset()
-	for i := range c.all {
+	for i := range c.allFields {
 		v, ok := r.Value(i)
 		if !ok {
 			v, ok = old.Value(i)
@@ -198,45 +202,48 @@ func (c *conn) delete(ctx context.Context, key []byte) error {
 	return nil
 }
 
-// copied is a record that a scan has copied.
-type copied struct {
+// recordCopy is a record that a scan has copied.
+type recordCopy struct {
 	key []byte
 	row kv.Row
 }
 
-// scan copies the records while it holds the table's read lock, and passes them to the function each after it has
-// released the lock. Hence each may read and write the table, and scan with this connection.
-func (c *conn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) error {
+// scan copies at most n records while it has the table's read lock, and releases the lock. Then it calls each for every
+// copy. The function each may therefore read and write the table, and may scan with the same connection.
+func (c *conn) scan(
+	ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error,
+) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c.key = append(c.key[:0], from...)
-	c.fields, c.most, c.found = f, n, 0
+	c.from = append(c.from[:0], from...)
+	c.fields, c.limit, c.count = f, n, 0
 	if n > 0 {
+		first := unsafe.String(unsafe.SliceData(c.from), len(c.from)) // the tree compares the text and does not keep it
 		c.mu.RLock()
-		c.sorted.Ascend(unsafe.String(unsafe.SliceData(c.key), len(c.key)), c.onScan) // the tree compares the text and does not keep it
+		c.sorted.Ascend(first, c.onScan)
 		c.mu.RUnlock()
 	}
-	kept := c.kept
-	c.kept = nil // a scan by each needs memory of its own
-	for i := range c.found {
-		if err := each(kept[i].key, &kept[i].row); err != nil {
+	copies := c.copies
+	c.copies = nil // if each scans, that scan must not overwrite these copies
+	for i := range c.count {
+		if err := each(copies[i].key, &copies[i].row); err != nil {
 			return err
 		}
 	}
-	c.kept = kept
+	c.copies = copies
 	return nil
 }
 
 // take copies one record; false when there are enough.
 func (c *conn) take(key string, r *kv.Row) bool {
-	if c.found == len(c.kept) {
-		c.kept = append(c.kept, copied{})
+	if c.count == len(c.copies) {
+		c.copies = append(c.copies, recordCopy{})
 	}
-	k := &c.kept[c.found]
+	k := &c.copies[c.count]
 	k.key = append(k.key[:0], key...)
 	k.row.Reset()
 	c.choose(r, c.fields, &k.row)
-	c.found++
-	return c.found < c.most
+	c.count++
+	return c.count < c.limit
 }
