@@ -9,10 +9,10 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// olderLength is a number of fixed columns that versions of MET before another version wrote.
+// olderLength is the length of a line in older versions of MET.
 type olderLength struct {
-	columns int
-	before  version
+	columns int     // number of fixed columns, which are those that do not repeat
+	before  version // the first version that wrote more
 }
 
 // version is 100·major + minor: 1001 is V10.1.
@@ -39,7 +39,7 @@ var olderLengths = map[string][]olderLength{ //nolint:gochecknoglobals // a cons
 	"SAL1L2": {{6, 402}},
 	"SL1L2":  {{6, 402}},
 	"SSVAR":  {{12, 401}},
-	"TCMPR":  {{71, 1100}}, // with the columns of its header
+	"TCMPR":  {{71, 1100}}, // including five that precede LINE_TYPE: STORM_ID … VALID_MASK
 	"VAL1L2": {{8, 1100}, {10, 1200}},
 	"VCNT":   {{55, 1100}, {63, 1200}},
 	"VL1L2":  {{8, 700}, {10, 1200}},

@@ -29,9 +29,9 @@ const (
 	matchedFlag
 )
 
-// modeHeader and tcHeader list the words of a STAT line from VERSION to ALPHA by the columns of
-// MODE and MTD, and of TC-Pairs. If an entry has several columns, the first that is not missing
-// counts. The radius of MODE's smoothing becomes the interpolation points, the best track (BMODEL)
+// modeHeader (MODE and MTD) and tcHeader (TC-Pairs) have one entry for each column of a STAT line
+// from VERSION to ALPHA: the name of the column whose word the translation puts there. If an entry
+// has two names, the second one replaces a missing first one. An empty entry becomes NA. The radius of MODE's smoothing becomes the interpolation points, the best track (BMODEL)
 // becomes OBTYPE, and the basin becomes VX_MASK.
 var (
 	modeHeader = [...]string{ //nolint:gochecknoglobals // a constant table
@@ -40,8 +40,8 @@ var (
 		"OBS_LEV", "OBTYPE", "", "", "FCST_RAD", "FCST_THR", "OBS_THR", "", "",
 	}
 	tcHeader = [...]string{ //nolint:gochecknoglobals // a constant table
-		"VERSION", "AMODEL", "DESC", "LEAD", "VALID", "VALID", "", "VALID", "VALID", "", "", "", "", "", "", "BMODEL", "BASIN",
-		"", "", "", "", "", "",
+		"VERSION", "AMODEL", "DESC", "LEAD", "VALID", "VALID", "", "VALID", "VALID", "", "", "", "", "", "",
+		"BMODEL", "BASIN", "", "", "", "", "", "",
 	}
 )
 
@@ -79,7 +79,9 @@ func objectLayout(words [][]byte) (layout, bool) {
 	l := assumedLayout()
 	l.isAssumed, l.objects = false, o
 	if i, ok := o.tokens["LINE_TYPE"]; ok && o.width == 0 {
-		maps.DeleteFunc(o.tokens, func(_ string, at int) bool { return at > i })     // a truncated line may end at its line type
+		// Columns after LINE_TYPE are identified by position. Without this, a column that is only there would be looked up
+		// by its name in a truncated line, which may end at its line type.
+		maps.DeleteFunc(o.tokens, func(_ string, token int) bool { return token > i })
 		l.names = strings.Fields("STORM_ID CYCLONE STORM_NAME INIT_MASK VALID_MASK") // in the order of translateCyclone
 		l.names = append(l.names, toStrings(words[i+1:])...)
 	}
@@ -222,7 +224,8 @@ func flagOf(flag int, pair bool, id, cat []byte) byte {
 	case flag == simpleFlag:
 		isSet = !bytes.HasPrefix(first, []byte("C")) || pair && !bytes.HasPrefix(second, []byte("C"))
 	case pair:
-		isSet = !bytes.Contains(a, []byte("000")) && bytes.Equal(a[min(2, len(a)):], b[min(2, len(b)):])
+		clusterA, clusterB := a[min(2, len(a)):], b[min(2, len(b)):] // the number after CF or CO
+		isSet = !bytes.Contains(a, []byte("000")) && bytes.Equal(clusterA, clusterB)
 	default:
 		isSet = !bytes.Contains(cat, []byte("000"))
 	}
@@ -251,16 +254,16 @@ func (r *Reader) translateCyclone(o *objects) string {
 		o.put(r.token(o.tokens[name]))
 	}
 	// After N_DIAG, TCDIAG has a name and a value for each diagnostic; the names become one word.
-	first, count := lineType+1, lineType+6
-	if name == "TCDIAG" && len(r.tok) > count {
-		if len(r.tok[count:])%2 == 0 {
+	first, numDiag := lineType+1, lineType+6 // the tokens of TOTAL and N_DIAG
+	if name == "TCDIAG" && len(r.tok) > numDiag {
+		if len(r.tok[numDiag+1:])%2 == 1 {
 			return "the line is truncated: it has a diagnostic without a value"
 		}
-		for i := first; i < count; i++ {
+		for i := first; i < numDiag; i++ {
 			o.put(r.token(i))
 		}
 		var names, values [][]byte
-		for i := count + 1; i < len(r.tok); i += 2 {
+		for i := numDiag + 1; i < len(r.tok); i += 2 {
 			// Under the build tag plantedfault, a name of three letters is lost, and the fuzz test must find it.
 			if !fault.Planted || len(r.token(i)) != 3 {
 				names = append(names, r.token(i))
@@ -271,7 +274,7 @@ func (r *Reader) translateCyclone(o *objects) string {
 			names = [][]byte{[]byte(record.NA)}
 		}
 		o.put(bytes.Join(names, []byte(",")))
-		o.put(r.token(count))
+		o.put(r.token(numDiag))
 		o.put(bytes.Join(values, []byte(" ")))
 		return ""
 	}

@@ -14,7 +14,8 @@ import (
 
 // Options configures a Reader; the zero value is ready for use.
 type Options struct {
-	Rows int // lines per batch; 0 = 8192
+	// Rows is the number of lines per batch; 0 = 8192. A batch with revisions of MTD may have more.
+	Rows int
 	// KeepLast accepts a last line without a line end as complete. By default it is rejected as
 	// record.MaybeTruncated.
 	KeepLast bool
@@ -42,7 +43,7 @@ type Reader struct {
 	revisions   revisions // of MTD's lines
 
 	tok       []span // of the current line
-	named     []span // the columns after its line type, in the order of the header line
+	unordered []span // scratch memory of reorder: the tokens in the order of the header line
 	line      []byte
 	row       row
 	timeToken [timeLength]byte // the last time that was read
@@ -80,7 +81,7 @@ func (r *Reader) Reset(src io.Reader, file string) {
 }
 
 // Lines is the number of data lines read until now, including those of batches that are still being
-// filled. A revision, made from two lines of MTD, counts as one.
+// filled. Each revision, which the reader computes from two lines of MTD, counts as one more line.
 func (r *Reader) Lines() int64 { return r.count }
 
 // Next fills *into with the next batch: records of one line type, or only rejects (Type nil) of
