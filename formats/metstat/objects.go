@@ -31,8 +31,9 @@ const (
 
 // modeHeader (MODE and MTD) and tcHeader (TC-Pairs) have one entry for each column of a STAT line
 // from VERSION to ALPHA: the name of the column whose word the translation puts there. If an entry
-// has two names, the second one replaces a missing first one. An empty entry becomes NA. The radius of MODE's smoothing becomes the interpolation points, the best track (BMODEL)
-// becomes OBTYPE, and the basin becomes VX_MASK.
+// has two names, the second one replaces a missing first one. An empty entry becomes NA. The radius of
+// MODE's smoothing becomes the interpolation points, the best track (BMODEL) becomes OBTYPE, and the
+// basin becomes VX_MASK.
 var (
 	modeHeader = [...]string{ //nolint:gochecknoglobals // a constant table
 		"VERSION", "MODEL", "DESC", "FCST_LEAD", "FCST_VALID OBS_VALID", "FCST_VALID OBS_VALID", "OBS_LEAD",
