@@ -2,6 +2,7 @@ package metstat
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,6 +20,10 @@ type objects struct {
 	types   []*record.LineType
 	sources [][]int // by type: for each column its token in the line, or one of the sources below
 	words   []byte  // translation of the current line
+
+	// For each column of the STAT line up to ALPHA, the name in the header line of the column that the translation of the
+	// current line used; "" = none.
+	sourceNames []string
 }
 
 // Sources of a column other than a token of the line.
@@ -118,6 +123,15 @@ func objectLayout(words [][]byte) (layout, bool) {
 
 func (o *objects) has(name string) bool { _, ok := o.tokens[name]; return ok }
 
+// nameInFile returns the name in the file's header line of the STAT column at token i. A file of MODE, MTD or TC-Pairs
+// does not have the STAT column, hence reasons quote this name.
+func (l *layout) nameInFile(i int, statName string) string {
+	if l.objects == nil {
+		return statName
+	}
+	return cmp.Or(l.objects.sourceNames[i], statName)
+}
+
 // sourcesOf finds the positions of a type's columns.
 func (o *objects) sourcesOf(t *record.LineType, known map[string]bool) (sources []int) {
 	for _, c := range t.Columns {
@@ -167,13 +181,15 @@ func (o *objects) put(word []byte) { o.words = append(append(o.words, word...), 
 // putCommon appends the words of a STAT line up to the line type. If lead is not nil, it replaces the
 // lead of the line.
 func (r *Reader) putCommon(o *objects, columns []string, lead []byte, lineType string) {
+	o.sourceNames = o.sourceNames[:0]
 	for k, names := range columns {
-		word := []byte(record.NA)
+		word, source := []byte(record.NA), ""
 		for name := range strings.FieldsSeq(names) {
 			if i, ok := o.tokens[name]; ok && string(word) == record.NA {
-				word = r.token(i)
+				word, source = r.token(i), name
 			}
 		}
+		o.sourceNames = append(o.sourceNames, source)
 		if k == r.layout.lead && lead != nil {
 			word = lead
 		}

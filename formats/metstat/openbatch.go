@@ -136,7 +136,8 @@ func (r *Reader) buildHeader() (record.Header, string) {
 				continue // h has the default, 0
 			}
 			if _, err := strconv.ParseUint(string(tok), 10, 31); err != nil {
-				return h, fmt.Sprintf("column INTERP_PNTS: %q is not a number of points", shorten(tok))
+				name := r.layout.nameInFile(int(i), "INTERP_PNTS")
+				return h, fmt.Sprintf("column %s: %q is not a number of points", name, shorten(tok))
 			}
 		case record.Alpha:
 			text, ok := canonicalAlpha(tok)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"math/bits"
 
@@ -134,6 +135,10 @@ func (r *Reader) readLine(ln lines.Line) *openBatch {
 	r.split()
 	ln.Ended = ln.Ended || r.o.KeepLast
 	switch {
+	case ln.Long && len(r.tok) > 0 && string(r.token(0)) == firstWord:
+		// Its beginning does not determine a layout, and the previous layout does not apply to the following lines.
+		r.addRevisions()
+		r.layout = layout{headerProblem: fmt.Sprintf("the preceding header line is longer than %d bytes", maxLine)}
 	case ln.Long:
 	case len(r.tok) == 0 && bytes.IndexByte(r.line, 0) < 0:
 		return nil

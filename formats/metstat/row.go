@@ -175,8 +175,12 @@ func (r *Reader) cachedTime(tok []byte) (int64, bool) {
 
 // badTime returns the problem of the i-th of the time columns, which should contain what, in this form.
 func (r *Reader) badTime(i int, what, form string) string {
-	name := [timeColumns]string{leadColumn, "FCST_VALID_BEG", "FCST_VALID_END", "OBS_LEAD", "OBS_VALID_BEG", "OBS_VALID_END"}[i]
-	return fmt.Sprintf("column %s: %q is not %s: %s is expected", name, shorten(r.token(r.layout.lead+i)), what, form)
+	token := r.layout.lead + i
+	names := [timeColumns]string{
+		leadColumn, "FCST_VALID_BEG", "FCST_VALID_END", "OBS_LEAD", "OBS_VALID_BEG", "OBS_VALID_END",
+	}
+	name := r.layout.nameInFile(token, names[i])
+	return fmt.Sprintf("column %s: %q is not %s: %s is expected", name, shorten(r.token(token)), what, form)
 }
 
 // readColumns reads the columns cols, the first from token at.
