@@ -64,13 +64,13 @@ func versionOf(tok []byte) version {
 }
 
 // badLength returns the reason why a line of type t, of the version in tok, cannot have n fixed
-// columns; "" if it can.
-func badLength(t *record.LineType, n int, tok []byte) string {
+// columns; "" if it can. The reason does not count the added ones (see addedColumns).
+func badLength(t *record.LineType, n, added int, tok []byte) string {
 	full := len(t.Columns)
 	switch {
 	case n > full:
 		return fmt.Sprintf("%s too many: %s has at most %d in MET 12",
-			english.Plural(n-full, "column", ""), t.Name, full)
+			english.Plural(n-full, "column", ""), t.Name, full-added)
 	case n == full:
 		return ""
 	}
@@ -83,12 +83,12 @@ func badLength(t *record.LineType, n int, tok []byte) string {
 		if n == o.columns {
 			return ""
 		}
-		fmt.Fprintf(&b, "%d or ", o.columns)
+		fmt.Fprintf(&b, "%d or ", o.columns-added)
 	}
 	addition := ""
 	if t.Group != nil {
 		addition = " in addition to the repeating ones"
 	}
 	return fmt.Sprintf("the line is truncated: it has %d columns of %s, but MET %s writes %s%d%s",
-		n, t.Name, shorten(tok), b.String(), full, addition)
+		n-added, t.Name, shorten(tok), b.String(), full-added, addition)
 }

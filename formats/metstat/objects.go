@@ -51,6 +51,25 @@ var (
 	}
 )
 
+// cycloneColumns are columns of TC-Pairs before LINE_TYPE that a STAT line does not have. They become the
+// first columns of the line type, in this order.
+var cycloneColumns = [...]string{ //nolint:gochecknoglobals // a constant table
+	"STORM_ID", "CYCLONE", "STORM_NAME", "INIT_MASK", "VALID_MASK",
+}
+
+// addedColumns returns how many of a type's columns the file does not have after LINE_TYPE, because translateCyclone
+// adds them. Reasons do not count them: the user compares the numbers with the file.
+func (l *layout) addedColumns(t *record.LineType) int {
+	switch {
+	case l.objects == nil || l.objects.width > 0:
+		return 0
+	case t.Name == "TCDIAG":
+		return len(cycloneColumns) + 1 // diag_i, the names of the diagnostics
+	default:
+		return len(cycloneColumns)
+	}
+}
+
 // requiredColumns are the columns of a valid header line, by its kind.
 var requiredColumns = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"MODE":     "VERSION MODEL FCST_LEAD FCST_VALID FCST_RAD FCST_THR FCST_VAR FCST_LEV OBS_VAR OBS_LEV",
@@ -88,8 +107,7 @@ func objectLayout(words [][]byte) (layout, bool) {
 		// Columns after LINE_TYPE are identified by position. Without this, a column that is only there would be looked up
 		// by its name in a truncated line, which may end at its line type.
 		maps.DeleteFunc(o.tokens, func(_ string, token int) bool { return token > i })
-		l.names = strings.Fields("STORM_ID CYCLONE STORM_NAME INIT_MASK VALID_MASK") // in the order of translateCyclone
-		l.names = append(l.names, toStrings(words[i+1:])...)
+		l.names = slices.Concat(cycloneColumns[:], toStrings(words[i+1:]))
 	}
 	names := requiredColumns[kind]
 	if o.has("OBJECT_ID") {
@@ -267,7 +285,7 @@ func (r *Reader) translateCyclone(o *objects) string {
 		return reason
 	}
 	r.putCommon(o, tcHeader[:], lead, name)
-	for _, name := range [...]string{"STORM_ID", "CYCLONE", "STORM_NAME", "INIT_MASK", "VALID_MASK"} {
+	for _, name := range cycloneColumns {
 		o.put(r.token(o.tokens[name]))
 	}
 	// After N_DIAG, TCDIAG has a name and a value for each diagnostic; the names become one word.

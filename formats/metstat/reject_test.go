@@ -171,6 +171,14 @@ func TestReasonNamesColumnOfFile(t *testing.T) {
 		{strings.Replace(modeCTS, validBoth, obsValid, 1), `column OBS_VALID: "2012" is not a time from 1678 to 2261: `},
 		{strings.Replace(modeCTS, "20120410_180000 060000 2", "2012 060000 2", 1), `column OBS_VALID: "2012" is not a time `},
 		{tcHead + tcLine("6h", "TCDIAG 1 1 A B C 0"), `column LEAD: "6h" is not a lead: `},
+		// TOTAL … N_DIAG are six columns; TCMPR has 66 before MET 11.0, and 71 since.
+		{tcHead + tcLine("6", "TCDIAG 1 1"), "the line is truncated: it has 2 columns of TCDIAG, but 6 precede the repeating ones"},
+		{tcHead + tcLine("6", "TCDIAG 1 1 A B C 0 N 5"), "1 column too many: TCDIAG has at most 6 in MET 12"},
+		{
+			tcHead + strings.Replace(tcLine("6", "TCMPR 1 1"), "V11.1", "V10.1", 1),
+			"the line is truncated: it has 2 columns of TCMPR, but MET V10.1.0 writes 66 or 71",
+		},
+		{tcHead + tcLine("6", "PROBRIRW 1 2"), "the line is truncated: it has 2 columns of PROBRIRW, but 21 precede the repeating ones"},
 		{ // the lead is −2³¹ s
 			tcHead + strings.Replace(tcLine("NA", "TCDIAG 1 1 A B C 0"), "20220926_000000", "20901014_091408", 1),
 			`column LEAD: "-5965231408" is not a lead: `,

@@ -112,8 +112,10 @@ func (r *Reader) readValues(p *openBatch) string {
 	repeats := 0
 	if lt.Group != nil {
 		if leading < lt.ColumnsBeforeGroup {
+			added := r.layout.addedColumns(lt)
+			inFile := known - min(added, len(cycloneColumns)) // a line as short as this has no diag_i
 			return fmt.Sprintf("the line is truncated: it has %d columns of %s, but %d precede the repeating ones",
-				known, lt.Name, lt.ColumnsBeforeGroup)
+				inFile, lt.Name, lt.ColumnsBeforeGroup-added)
 		}
 		n, reason := r.countRepeats(p, known-leading)
 		if reason != "" {
@@ -129,7 +131,7 @@ func (r *Reader) readValues(p *openBatch) string {
 		r.row.omitted = strings.Join(order.names[known:], " ")
 	}
 	fixed := known - repeats
-	if reason := badLength(lt, fixed, r.token(0)); reason != "" {
+	if reason := badLength(lt, fixed, r.layout.addedColumns(lt), r.token(0)); reason != "" {
 		return reason
 	}
 	if reason := r.readColumns(lt.Columns[leading:fixed], first+leading+repeats); reason != "" {
