@@ -8,10 +8,11 @@
 //
 // Every nonblank line is a header line (its first word is VERSION) or a data line. A header line
 // determines the layout of the following lines, wherever it occurs; hence concatenated files are
-// read correctly. If the header line is not valid, the reader quarantines the following lines. The common columns are 24 since MET 8.1, 22 before (no FCST_UNITS, OBS_UNITS) and
-// 21 in the oldest files (also no DESC); a missing column is "NA". If the first line of a file is a
-// data line, the reader assumes 24 columns. The reason for rejecting a line of such a file mentions
-// this assumption.
+// read correctly. If the header line is not valid, the reader quarantines the following lines. The
+// common columns are 24 since MET 8.1, 22 before (no FCST_UNITS, OBS_UNITS) and 21 in the oldest
+// files (also no DESC); a missing column is "NA". If the first line of a file is a data line, the
+// reader assumes 24 columns. The reason for rejecting a line of such a file mentions this
+// assumption.
 //
 // Columns to the right of LINE_TYPE are identified by position (record.Types), as in MET and
 // METviewer. The header lines of _TYPE.txt files name these columns. The reader ignores the names

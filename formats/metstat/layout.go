@@ -131,7 +131,8 @@ func (l *layout) order(t *record.LineType, tok []byte) *columnOrder {
 		}
 		indices, inOrder = append(indices, i), inOrder && i == k+o.repeats
 	}
-	namesAll := badLength(t, len(indices), l.addedColumns(t), tok) == "" // all columns that this version or a later one wrote
+	// The header line names all columns that this version or a later one wrote.
+	namesAll := badLength(t, len(indices), l.addedColumns(t), tok) == ""
 	if namesAll {
 		o.columns = len(indices)
 		if !inOrder {
