@@ -8,20 +8,25 @@
 //
 // Every nonblank line is a header line (its first word is VERSION) or a data line. A header line
 // determines the layout of the following lines, wherever it occurs; hence concatenated files are
-// read correctly. The common columns are 24 since MET 8.1, 22 before (no FCST_UNITS, OBS_UNITS) and
-// 21 in the oldest files (also no DESC); a missing column is "NA". If the first line of a file is a
-// data line, the reader assumes 24 columns. The reason for rejecting a line of such a file mentions
-// this assumption.
+// read correctly. If the header line is not valid, the reader quarantines the following lines. The
+// common columns are 24 since MET 8.1, 22 before (no FCST_UNITS, OBS_UNITS) and 21 in the oldest
+// files (also no DESC); a missing column is "NA". If the first line of a file is a data line, the
+// reader assumes 24 columns. The reason for rejecting a line of such a file mentions this
+// assumption.
 //
 // Columns to the right of LINE_TYPE are identified by position (record.Types), as in MET and
-// METviewer. The reader uses the names in the header line, which _TYPE.txt files have, in two cases,
-// if they include all columns of the type. If they are in another order, the names decide which
-// value belongs to which column; for a type with repeating columns, the line is quarantined. If a
-// line has further columns and all are named, the reader omits the further ones and counts them in
-// Batch.OmittedColumns, except for TCDIAG. Older versions of MET
-// wrote fewer columns. The reader accepts a line with the number of columns that its version or a
-// later one wrote (see lengths.go); the other columns are missing. Any other number means a
-// truncated line or a later version, and the line is quarantined.
+// METviewer. The header lines of _TYPE.txt files name these columns. The reader ignores the names
+// unless they include all columns of the type. If they do, it uses them in two cases:
+//
+//   - The names are in another order than MET's. Then they decide which value belongs to which
+//     column. If the type has repeating columns, the reader quarantines the line.
+//   - The line has columns that the type does not have, and the header line names all columns of the
+//     line. Then the reader omits the further columns and counts them in Batch.OmittedColumns. TCDIAG
+//     is an exception.
+//
+// Older versions of MET wrote fewer columns. The reader accepts a line with the number of columns
+// that its version or a later one wrote (see lengths.go); the other columns are missing. Any other
+// number means a truncated line or a later version, and the line is quarantined.
 //
 // # Values
 //
@@ -54,13 +59,17 @@
 // nine further line types, and then reads it like all others: FCST_THR and OBS_THR are the
 // thresholds, FCST_RAD is INTERP_PNTS, AMODEL is MODEL, BMODEL is OBTYPE, BASIN is VX_MASK. Fields
 // that a STAT line does not have precede the line type's own columns. Columns of MODE and MTD are
-// identified by their names, intensity_nn as the one after INTENSITY_90; those of TC-Pairs after
-// LINE_TYPE by position. If OBS_VALID is NA, it is FCST_VALID, and vice versa; the initialization time follows from
-// it. If LEAD is NA, it is VALID minus INIT. A line
-// with contradicting INIT, LEAD and VALID is quarantined. fcst_flag, simple_flag and matched_flag
-// are METviewer's. If the 2D lines of MTD all have one valid time, METdbLoad's REV_ lines follow
-// them: the change of each line from the previous one. For these, the reader keeps all 2D lines
-// below one header line in memory.
+// identified by their names. One is an exception: intensity_nn is the column to the right of
+// INTENSITY_90, because its name contains the percentile that the user chose. Columns of TC-Pairs
+// after LINE_TYPE are identified by position.
+//
+// If one of FCST_VALID and OBS_VALID is NA, the other one replaces it. In TC-Pairs, a LEAD of NA is
+// VALID minus INIT, and the reader quarantines a line whose INIT, LEAD and VALID contradict each
+// other. fcst_flag, simple_flag and matched_flag are METviewer's.
+//
+// If the 2D lines of MTD all have one valid time, METdbLoad's REV_ lines follow them: the change of
+// each line from the previous one. For these, the reader keeps all 2D lines below one header line in
+// memory.
 //
 // # Identity of a record
 //

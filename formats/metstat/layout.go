@@ -72,8 +72,8 @@ type columnOrder struct {
 	lineType *record.LineType
 	version  version
 	columns  int      // how many columns of the type are named; 0 = the names are those of another type or version
-	repeats  int      // the number of names between those before and after the repeating columns
-	from     []int    // nil = MET's order; else, for each place in MET's order, the index of its name
+	repeats  int      // how many repeating columns are named: RANK_1, RANK_2
+	indices  []int    // for each column in MET's order, the index of its name; nil = the names are in MET's order
 	names    []string // in MET's order, those of further columns last
 }
 
@@ -120,79 +120,84 @@ func (l *layout) order(t *record.LineType, tok []byte) *columnOrder {
 	if i := slices.IndexFunc(l.orders, func(o columnOrder) bool { return o.lineType == t && o.version == v }); i >= 0 {
 		return &l.orders[i]
 	}
-	o, from, inOrder := columnOrder{lineType: t, version: v, names: l.names}, []int{}, true
+	o, indices, inOrder := columnOrder{lineType: t, version: v, names: l.names}, []int{}, true
 	for k, c := range t.Columns {
 		i := l.indexOf(t, c.Name)
-		if i < 0 || slices.Contains(from, i) {
+		if i < 0 || slices.Contains(indices, i) {
 			break
 		}
 		if k == t.ColumnsBeforeGroup {
 			o.repeats = i - k
 		}
-		from, inOrder = append(from, i), inOrder && i == k+o.repeats
+		indices, inOrder = append(indices, i), inOrder && i == k+o.repeats
 	}
-	if badLength(t, len(from), tok) == "" {
-		o.columns = len(from)
+	// The header line names all columns that this version or a later one wrote.
+	namesAll := badLength(t, len(indices), l.addedColumns(t), tok) == ""
+	if namesAll {
+		o.columns = len(indices)
 		if !inOrder {
-			further := func(i int) bool { return !slices.Contains(from, i) }
-			o.from = append(from, lists.Filter(lists.Indices(len(l.names)), further)...)
-			o.names = lists.Map(o.from, func(i int) string { return l.names[i] })
+			further := func(i int) bool { return !slices.Contains(indices, i) }
+			o.indices = append(indices, lists.Filter(lists.Indices(len(l.names)), further)...)
+			o.names = lists.Map(o.indices, func(i int) string { return l.names[i] })
 		}
 	}
 	l.orders = append(l.orders, o)
 	return &l.orders[len(l.orders)-1]
 }
 
-// indexOf returns the index of a column's name in the header line; −1 = none. Some names of the table have a prefix or a
-// suffix: INDEX is mp_index and index_pair, CLIMO_MEAN was obs_climo_mean.
+// indexOf returns the index of a column's name in the header line; −1 = none. Some names in record.Types are MET's with
+// a prefix or a suffix: MET's INDEX is mp_index of MPR and index_pair of TCMPR, and the CLIMO_MEAN of older versions is
+// obs_climo_mean. A name in the header line that is exactly another column of the type is never a match.
 func (l *layout) indexOf(t *record.LineType, column string) int {
 	if i := slices.IndexFunc(l.names, func(name string) bool { return strings.EqualFold(column, name) }); i >= 0 {
 		return i
 	}
 	return slices.IndexFunc(l.names, func(name string) bool {
 		name = strings.ToLower(name)
-		_, isOther := t.Column(name)
-		return !isOther && (strings.HasSuffix(column, "_"+name) || strings.HasPrefix(column, name+"_"))
+		_, isOtherColumn := t.Column(name)
+		return !isOtherColumn && (strings.HasSuffix(column, "_"+name) || strings.HasPrefix(column, name+"_"))
 	})
 }
 
-// reorder moves the tokens of a line's own columns, from token first on, to MET's order. It returns nil if the header
-// line does not name columns.
+// reorder moves the tokens of a line's own columns, from token first on, to MET's order. It returns the order in which
+// the header line names them, or nil if the header line does not name columns.
 func (r *Reader) reorder(t *record.LineType, first int) (o *columnOrder, reason string) {
 	if r.layout.names == nil {
 		return nil, ""
 	}
 	o, own := r.layout.order(t, r.token(0)), r.tok[first:]
 	switch {
-	case o.from == nil:
+	case o.indices == nil: // nothing to move
 	case t.Group != nil:
-		reason = fmt.Sprintf("the preceding header line names the columns of %s, some of which repeat, in another order than MET",
-			t.Name)
-	case len(own) != len(o.from):
-		const format = "the preceding header line names %d columns, those of %s in another order than MET, but the line has %d"
-		reason = fmt.Sprintf(format, len(o.from), t.Name, len(own))
+		const format = "the preceding header line names the columns of %s, some of which repeat, in another order than MET"
+		reason = fmt.Sprintf(format, t.Name)
+	case len(own) != len(o.indices):
+		const format = "the preceding header line names %d columns, those of %s in another order than MET, " +
+			"but the line has %d"
+		reason = fmt.Sprintf(format, len(o.indices), t.Name, len(own))
 	default:
-		r.named = append(r.named[:0], own...)
-		for k, i := range o.from {
-			own[k] = r.named[i]
+		r.unordered = append(r.unordered[:0], own...)
+		for k, i := range o.indices {
+			own[k] = r.unordered[i]
 		}
 	}
 	return o, reason
 }
 
-// knownColumns returns how many columns of a line the reader stores. all is the number of columns after LINE_TYPE, and n
-// of them repeat. The result is all, except below a header line that names exactly all columns: then further columns,
-// such as those of GSI diagnostics, are not counted.
-func (o *columnOrder) knownColumns(all, n int) int {
-	if o == nil || o.columns == 0 || all != len(o.names) {
-		return all
+// knownColumns returns how many of a line's lineColumns columns after LINE_TYPE the reader stores; repeating of them
+// repeat. Columns that the type does not have, such as those of GSI diagnostics, are not stored if the header line
+// names all columns of the type and has one name for each column of the line. Otherwise the result is lineColumns.
+func (o *columnOrder) knownColumns(lineColumns, repeating int) int {
+	if o == nil || o.columns == 0 || lineColumns != len(o.names) {
+		return lineColumns
 	}
 	first := min(o.lineType.ColumnsBeforeGroup, o.columns)
-	isFixed := func(name string) bool { return name[len(name)-1]-'0' > 9 } // those that repeat are RANK_1, F1_O1
-	if o.columns > first && o.repeats != n || slices.ContainsFunc(o.names[first:first+n], isFixed) {
-		return all
+	// The names of repeating columns end with a digit: RANK_1, F1_O1.
+	isFixed := func(name string) bool { return name[len(name)-1]-'0' > 9 }
+	if o.columns > first && o.repeats != repeating || slices.ContainsFunc(o.names[first:first+repeating], isFixed) {
+		return lineColumns
 	}
-	return o.columns + n
+	return o.columns + repeating
 }
 
 // assumedLayout is the layout of MET since V8.1, for a file without a header line.
@@ -211,13 +216,14 @@ func foreignHeader(words [][]byte, i int, want string) string {
 	if i >= len(words) {
 		return fmt.Sprintf("the preceding header line is truncated: it ends before column %s", want)
 	}
-	return fmt.Sprintf("the preceding header line is not MET's: column %d is %q, but %s is expected", i+1, shorten(words[i]), want)
+	return fmt.Sprintf("the preceding header line is not MET's: column %d is %q, but %s is expected",
+		i+1, shorten(words[i]), want)
 }
 
 // maxShown is the number of bytes of a token that a reason quotes.
 const maxShown = 40
 
-// shorten cuts a long token for a reason, and copies it.
+// shorten returns a token for a reason. Of a long token it returns a copy of the beginning.
 func shorten(tok []byte) []byte {
 	if len(tok) > maxShown {
 		return append(tok[:maxShown:maxShown], "..."...)

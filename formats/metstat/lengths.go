@@ -9,10 +9,10 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// olderLength is a number of fixed columns that versions of MET before another version wrote.
+// olderLength is the length of a line in older versions of MET.
 type olderLength struct {
-	columns int
-	before  version
+	columns int     // number of fixed columns, which are those that do not repeat
+	before  version // the first version that wrote more
 }
 
 // version is 100·major + minor: 1001 is V10.1.
@@ -39,7 +39,7 @@ var olderLengths = map[string][]olderLength{ //nolint:gochecknoglobals // a cons
 	"SAL1L2": {{6, 402}},
 	"SL1L2":  {{6, 402}},
 	"SSVAR":  {{12, 401}},
-	"TCMPR":  {{71, 1100}}, // with the columns of its header
+	"TCMPR":  {{71, 1100}}, // including five that precede LINE_TYPE: STORM_ID … VALID_MASK
 	"VAL1L2": {{8, 1100}, {10, 1200}},
 	"VCNT":   {{55, 1100}, {63, 1200}},
 	"VL1L2":  {{8, 700}, {10, 1200}},
@@ -64,13 +64,13 @@ func versionOf(tok []byte) version {
 }
 
 // badLength returns the reason why a line of type t, of the version in tok, cannot have n fixed
-// columns; "" if it can.
-func badLength(t *record.LineType, n int, tok []byte) string {
+// columns; "" if it can. The reason does not count the added ones (see addedColumns).
+func badLength(t *record.LineType, n, added int, tok []byte) string {
 	full := len(t.Columns)
 	switch {
 	case n > full:
 		return fmt.Sprintf("%s too many: %s has at most %d in MET 12",
-			english.Plural(n-full, "column", ""), t.Name, full)
+			english.Plural(n-full, "column", ""), t.Name, full-added)
 	case n == full:
 		return ""
 	}
@@ -83,12 +83,12 @@ func badLength(t *record.LineType, n int, tok []byte) string {
 		if n == o.columns {
 			return ""
 		}
-		fmt.Fprintf(&b, "%d or ", o.columns)
+		fmt.Fprintf(&b, "%d or ", o.columns-added)
 	}
 	addition := ""
 	if t.Group != nil {
 		addition = " in addition to the repeating ones"
 	}
 	return fmt.Sprintf("the line is truncated: it has %d columns of %s, but MET %s writes %s%d%s",
-		n, t.Name, shorten(tok), b.String(), full, addition)
+		n-added, t.Name, shorten(tok), b.String(), full-added, addition)
 }

@@ -194,7 +194,7 @@ func TestLeadsOfCyclones(t *testing.T) {
 		{"19000101_000000", "NA", "0h"}, // a lead of more than 68 years is not stored
 		{"20220926_000000", "070000", "INIT 20220926_000000, LEAD 070000 and VALID contradict each other"},
 		{"20220926_000000", "-060000", "INIT 20220926_000000, LEAD -060000 and VALID contradict each other"},
-		{"20220926_000000", "6h", `column FCST_LEAD: "6h" is not a lead: [-]H…[MMSS] is expected`},
+		{"20220926_000000", "6h", `column LEAD: "6h" is not a lead: [-]H…[MMSS] is expected`},
 		{"20220926", "060000", `column INIT: "20220926" is not a time from 1678 to 2261: YYYYMMDD_HHMMSS is expected`},
 	} {
 		line := strings.Replace(tcLine(c.lead, "TCDIAG 1 1 A B C 0"), "20220926_000000", c.init, 1)
@@ -210,7 +210,7 @@ func TestLeadsOfCyclones(t *testing.T) {
 		}
 	}
 	bad := strings.Replace(tcLine("NA", "TCDIAG 1 1 A B C 0"), "20220926_060000", "noon", 1)
-	if b := readAll(t, tcHead+bad, 0)[0]; len(b.Rejects) != 1 || !strings.HasPrefix(b.Rejects[0].Reason, `column FCST_VALID_BEG: "noon"`) {
+	if b := readAll(t, tcHead+bad, 0)[0]; len(b.Rejects) != 1 || !strings.HasPrefix(b.Rejects[0].Reason, `column VALID: "noon"`) {
 		t.Errorf("%v", b.Rejects)
 	}
 }

@@ -2,6 +2,7 @@ package metstat
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,6 +20,10 @@ type objects struct {
 	types   []*record.LineType
 	sources [][]int // by type: for each column its token in the line, or one of the sources below
 	words   []byte  // translation of the current line
+
+	// For each column of the STAT line up to ALPHA, the name in the header line of the column that the translation of the
+	// current line used; "" = none.
+	sourceNames []string
 }
 
 // Sources of a column other than a token of the line.
@@ -29,10 +34,11 @@ const (
 	matchedFlag
 )
 
-// modeHeader and tcHeader list the words of a STAT line from VERSION to ALPHA by the columns of
-// MODE and MTD, and of TC-Pairs. If an entry has several columns, the first that is not missing
-// counts. The radius of MODE's smoothing becomes the interpolation points, the best track (BMODEL)
-// becomes OBTYPE, and the basin becomes VX_MASK.
+// modeHeader (MODE and MTD) and tcHeader (TC-Pairs) have one entry for each column of a STAT line
+// from VERSION to ALPHA: the name of the column whose word the translation puts there. If an entry
+// has two names, the second one replaces a missing first one. An empty entry becomes NA. The radius of
+// MODE's smoothing becomes the interpolation points, the best track (BMODEL) becomes OBTYPE, and the
+// basin becomes VX_MASK.
 var (
 	modeHeader = [...]string{ //nolint:gochecknoglobals // a constant table
 		"VERSION", "MODEL", "DESC", "FCST_LEAD", "FCST_VALID OBS_VALID", "FCST_VALID OBS_VALID", "OBS_LEAD",
@@ -40,10 +46,29 @@ var (
 		"OBS_LEV", "OBTYPE", "", "", "FCST_RAD", "FCST_THR", "OBS_THR", "", "",
 	}
 	tcHeader = [...]string{ //nolint:gochecknoglobals // a constant table
-		"VERSION", "AMODEL", "DESC", "LEAD", "VALID", "VALID", "", "VALID", "VALID", "", "", "", "", "", "", "BMODEL", "BASIN",
-		"", "", "", "", "", "",
+		"VERSION", "AMODEL", "DESC", "LEAD", "VALID", "VALID", "", "VALID", "VALID", "", "", "", "", "", "",
+		"BMODEL", "BASIN", "", "", "", "", "", "",
 	}
 )
+
+// cycloneColumns are columns of TC-Pairs before LINE_TYPE that a STAT line does not have. They become the
+// first columns of the line type, in this order.
+var cycloneColumns = [...]string{ //nolint:gochecknoglobals // a constant table
+	"STORM_ID", "CYCLONE", "STORM_NAME", "INIT_MASK", "VALID_MASK",
+}
+
+// addedColumns returns how many of a type's columns the file does not have after LINE_TYPE, because translateCyclone
+// adds them. Reasons do not count them: the user compares the numbers with the file.
+func (l *layout) addedColumns(t *record.LineType) int {
+	switch {
+	case l.objects == nil || l.objects.width > 0:
+		return 0
+	case t.Name == "TCDIAG":
+		return len(cycloneColumns) + 1 // diag_i, the names of the diagnostics
+	default:
+		return len(cycloneColumns)
+	}
+}
 
 // requiredColumns are the columns of a valid header line, by its kind.
 var requiredColumns = map[string]string{ //nolint:gochecknoglobals // a constant table
@@ -79,9 +104,10 @@ func objectLayout(words [][]byte) (layout, bool) {
 	l := assumedLayout()
 	l.isAssumed, l.objects = false, o
 	if i, ok := o.tokens["LINE_TYPE"]; ok && o.width == 0 {
-		maps.DeleteFunc(o.tokens, func(_ string, at int) bool { return at > i })     // a truncated line may end at its line type
-		l.names = strings.Fields("STORM_ID CYCLONE STORM_NAME INIT_MASK VALID_MASK") // in the order of translateCyclone
-		l.names = append(l.names, toStrings(words[i+1:])...)
+		// Columns after LINE_TYPE are identified by position. Without this, a column that is only there would be looked up
+		// by its name in a truncated line, which may end at its line type.
+		maps.DeleteFunc(o.tokens, func(_ string, token int) bool { return token > i })
+		l.names = slices.Concat(cycloneColumns[:], toStrings(words[i+1:]))
 	}
 	names := requiredColumns[kind]
 	if o.has("OBJECT_ID") {
@@ -114,6 +140,15 @@ func objectLayout(words [][]byte) (layout, bool) {
 }
 
 func (o *objects) has(name string) bool { _, ok := o.tokens[name]; return ok }
+
+// nameInFile returns the name in the file's header line of the STAT column at token i. A file of MODE, MTD or TC-Pairs
+// does not have the STAT column, hence reasons quote this name.
+func (l *layout) nameInFile(i int, statName string) string {
+	if l.objects == nil {
+		return statName
+	}
+	return cmp.Or(l.objects.sourceNames[i], statName)
+}
 
 // sourcesOf finds the positions of a type's columns.
 func (o *objects) sourcesOf(t *record.LineType, known map[string]bool) (sources []int) {
@@ -164,13 +199,15 @@ func (o *objects) put(word []byte) { o.words = append(append(o.words, word...), 
 // putCommon appends the words of a STAT line up to the line type. If lead is not nil, it replaces the
 // lead of the line.
 func (r *Reader) putCommon(o *objects, columns []string, lead []byte, lineType string) {
+	o.sourceNames = o.sourceNames[:0]
 	for k, names := range columns {
-		word := []byte(record.NA)
+		word, source := []byte(record.NA), ""
 		for name := range strings.FieldsSeq(names) {
 			if i, ok := o.tokens[name]; ok && string(word) == record.NA {
-				word = r.token(i)
+				word, source = r.token(i), name
 			}
 		}
+		o.sourceNames = append(o.sourceNames, source)
 		if k == r.layout.lead && lead != nil {
 			word = lead
 		}
@@ -222,7 +259,8 @@ func flagOf(flag int, pair bool, id, cat []byte) byte {
 	case flag == simpleFlag:
 		isSet = !bytes.HasPrefix(first, []byte("C")) || pair && !bytes.HasPrefix(second, []byte("C"))
 	case pair:
-		isSet = !bytes.Contains(a, []byte("000")) && bytes.Equal(a[min(2, len(a)):], b[min(2, len(b)):])
+		clusterA, clusterB := a[min(2, len(a)):], b[min(2, len(b)):] // the number after CF or CO
+		isSet = !bytes.Contains(a, []byte("000")) && bytes.Equal(clusterA, clusterB)
 	default:
 		isSet = !bytes.Contains(cat, []byte("000"))
 	}
@@ -247,20 +285,20 @@ func (r *Reader) translateCyclone(o *objects) string {
 		return reason
 	}
 	r.putCommon(o, tcHeader[:], lead, name)
-	for _, name := range [...]string{"STORM_ID", "CYCLONE", "STORM_NAME", "INIT_MASK", "VALID_MASK"} {
+	for _, name := range cycloneColumns {
 		o.put(r.token(o.tokens[name]))
 	}
 	// After N_DIAG, TCDIAG has a name and a value for each diagnostic; the names become one word.
-	first, count := lineType+1, lineType+6
-	if name == "TCDIAG" && len(r.tok) > count {
-		if len(r.tok[count:])%2 == 0 {
+	first, numDiag := lineType+1, lineType+6 // the tokens of TOTAL and N_DIAG
+	if name == "TCDIAG" && len(r.tok) > numDiag {
+		if len(r.tok[numDiag+1:])%2 == 1 {
 			return "the line is truncated: it has a diagnostic without a value"
 		}
-		for i := first; i < count; i++ {
+		for i := first; i < numDiag; i++ {
 			o.put(r.token(i))
 		}
 		var names, values [][]byte
-		for i := count + 1; i < len(r.tok); i += 2 {
+		for i := numDiag + 1; i < len(r.tok); i += 2 {
 			// Under the build tag plantedfault, a name of three letters is lost, and the fuzz test must find it.
 			if !fault.Planted || len(r.token(i)) != 3 {
 				names = append(names, r.token(i))
@@ -271,7 +309,7 @@ func (r *Reader) translateCyclone(o *objects) string {
 			names = [][]byte{[]byte(record.NA)}
 		}
 		o.put(bytes.Join(names, []byte(",")))
-		o.put(r.token(count))
+		o.put(r.token(numDiag))
 		o.put(bytes.Join(values, []byte(" ")))
 		return ""
 	}

@@ -16,9 +16,10 @@ type openBatch struct {
 
 	hasLines bool // the current file has lines of this type
 
-	groupCount int // Num slot of the number of repetitions
-	nCat       int // Num slot of n_cat, 0 = none, because slot 0 is that of the total
-	ecValue    int // Num slot of ec_value, 0 = none
+	// Slots in Num. 0 = the type does not have the column, because slot 0 is that of the total.
+	repetitionsSlot int // the number of repetitions of the group
+	nCatSlot        int // n_cat
+	ecValueSlot     int // ec_value
 
 	// Headers of the batch. The map by the bytes of the line is fast; the map by value is
 	// needed because the same header may have different padding.
@@ -58,14 +59,14 @@ func newOpenBatch(lt *record.LineType) *openBatch {
 		return p
 	}
 	if c, ok := lt.Column("n_cat"); ok {
-		p.nCat = c.Slot
+		p.nCatSlot = c.Slot
 	}
 	if c, ok := lt.Column("ec_value"); ok {
-		p.ecValue = c.Slot
+		p.ecValueSlot = c.Slot
 	}
 	if lt.Group != nil {
 		c, _ := lt.Column(lt.Group.Count)
-		p.groupCount = c.Slot
+		p.repetitionsSlot = c.Slot
 	}
 	return p
 }
@@ -87,7 +88,8 @@ func (p *openBatch) startFile(file string) {
 func (r *Reader) readHeader(p *openBatch) (uint32, string) {
 	l := &r.layout
 	r.raw = append(r.raw[:0], r.line[r.tok[0].from:r.tok[l.lead-1].to]...)
-	// Of two layouts of one length, one may lack FCST_UNITS and the other OBS_UNITS.
+	// The key includes the layout, because equal words may belong to different columns: one header line may
+	// lack FCST_UNITS, and another one OBS_UNITS.
 	r.raw = append(r.raw, '\n', byte(l.lineType), byte(l.field[record.FcstUnits]))
 	r.raw = append(r.raw, r.line[r.tok[l.lead+timeColumns].from:r.tok[l.lineType-1].to]...)
 	k, ok := p.byRaw[string(r.raw)]
@@ -131,10 +133,11 @@ func (r *Reader) buildHeader() (record.Header, string) {
 		switch record.Field(f) {
 		case record.InterpPnts:
 			if string(tok) == record.NA {
-				continue
+				continue // h has the default, 0
 			}
 			if _, err := strconv.ParseUint(string(tok), 10, 31); err != nil {
-				return h, fmt.Sprintf("column INTERP_PNTS: %q is not a number of points", shorten(tok))
+				name := r.layout.nameInFile(int(i), "INTERP_PNTS")
+				return h, fmt.Sprintf("column %s: %q is not a number of points", name, shorten(tok))
 			}
 		case record.Alpha:
 			text, ok := canonicalAlpha(tok)

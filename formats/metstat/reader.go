@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"math/bits"
 
@@ -14,7 +15,8 @@ import (
 
 // Options configures a Reader; the zero value is ready for use.
 type Options struct {
-	Rows int // lines per batch; 0 = 8192
+	// Rows is the number of lines per batch; 0 = 8192. A batch with revisions of MTD may have more.
+	Rows int
 	// KeepLast accepts a last line without a line end as complete. By default it is rejected as
 	// record.MaybeTruncated.
 	KeepLast bool
@@ -42,7 +44,7 @@ type Reader struct {
 	revisions   revisions // of MTD's lines
 
 	tok       []span // of the current line
-	named     []span // the columns after its line type, in the order of the header line
+	unordered []span // scratch memory of reorder: the tokens in the order of the header line
 	line      []byte
 	row       row
 	timeToken [timeLength]byte // the last time that was read
@@ -80,7 +82,7 @@ func (r *Reader) Reset(src io.Reader, file string) {
 }
 
 // Lines is the number of data lines read until now, including those of batches that are still being
-// filled. A revision, made from two lines of MTD, counts as one.
+// filled. Each revision, which the reader computes from two lines of MTD, counts as one more line.
 func (r *Reader) Lines() int64 { return r.count }
 
 // Next fills *into with the next batch: records of one line type, or only rejects (Type nil) of
@@ -133,6 +135,10 @@ func (r *Reader) readLine(ln lines.Line) *openBatch {
 	r.split()
 	ln.Ended = ln.Ended || r.o.KeepLast
 	switch {
+	case ln.Long && len(r.tok) > 0 && string(r.token(0)) == firstWord:
+		// Its beginning does not determine a layout, and the previous layout does not apply to the following lines.
+		r.addRevisions()
+		r.layout = layout{headerProblem: fmt.Sprintf("the preceding header line is longer than %d bytes", maxLine)}
 	case ln.Long:
 	case len(r.tok) == 0 && bytes.IndexByte(r.line, 0) < 0:
 		return nil

@@ -1,6 +1,8 @@
 package metstat
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -156,5 +158,53 @@ func TestDamagedTimes(t *testing.T) {
 		if u, ok := parseTime([]byte(tok)); ok || u != 0 {
 			t.Errorf("%q is the time %d", tok, u)
 		}
+	}
+}
+
+// TestReasonNamesColumnOfFile: a reason quotes the column that the file has, not the one of the translation into STAT.
+func TestReasonNamesColumnOfFile(t *testing.T) {
+	const validBoth, obsValid = "20120410_180000 060000 060000 20120410_180000 060000", "NA 060000 060000 2012 060000"
+	for _, c := range []struct{ text, reason string }{
+		{strings.Replace(modeCTS, " 2 >=5.0", " 2.5 >=5.0", 1), `column FCST_RAD: "2.5" is not a number of points`},
+		{strings.Replace(modeCTS, " 300000 ", " 3x ", 1), `column FCST_LEAD: "3x" is not a lead: `},
+		{strings.Replace(modeCTS, "20120410_180000", "2012", 1), `column FCST_VALID: "2012" is not a time from 1678 to 2261: `},
+		{strings.Replace(modeCTS, validBoth, obsValid, 1), `column OBS_VALID: "2012" is not a time from 1678 to 2261: `},
+		{strings.Replace(modeCTS, "20120410_180000 060000 2", "2012 060000 2", 1), `column OBS_VALID: "2012" is not a time `},
+		{tcHead + tcLine("6h", "TCDIAG 1 1 A B C 0"), `column LEAD: "6h" is not a lead: `},
+		// TOTAL … N_DIAG are six columns; TCMPR has 66 before MET 11.0, and 71 since.
+		{tcHead + tcLine("6", "TCDIAG 1 1"), "the line is truncated: it has 2 columns of TCDIAG, but 6 precede the repeating ones"},
+		{tcHead + tcLine("6", "TCDIAG 1 1 A B C 0 N 5"), "1 column too many: TCDIAG has at most 6 in MET 12"},
+		{
+			tcHead + strings.Replace(tcLine("6", "TCMPR 1 1"), "V11.1", "V10.1", 1),
+			"the line is truncated: it has 2 columns of TCMPR, but MET V10.1.0 writes 66 or 71",
+		},
+		{tcHead + tcLine("6", "PROBRIRW 1 2"), "the line is truncated: it has 2 columns of PROBRIRW, but 21 precede the repeating ones"},
+		{ // the lead is −2³¹ s
+			tcHead + strings.Replace(tcLine("NA", "TCDIAG 1 1 A B C 0"), "20220926_000000", "20901014_091408", 1),
+			`column LEAD: "-5965231408" is not a lead: `,
+		},
+	} {
+		b := readAll(t, c.text, 0)[0]
+		if len(b.Rejects) != 1 || !strings.HasPrefix(b.Rejects[0].Reason, c.reason) {
+			t.Errorf("%v, want %s", b.Rejects, c.reason)
+		}
+	}
+}
+
+// TestLongHeaderLine: the lines below a header line that is too long have none of the layouts that the reader knows.
+func TestLongHeaderLine(t *testing.T) {
+	long := strings.TrimSuffix(head22, "\n") + strings.Repeat(" X", maxLine/2) + "\n"
+	var reasons []string
+	for _, b := range readAll(t, head24+long+plain24+"FHO 1 0 0 0\n"+head24+plain24+"FHO 1 0 0 0\n", 0) {
+		for _, r := range b.Rejects {
+			reasons = append(reasons, fmt.Sprint(r.Line, ": ", r.Reason))
+		}
+		if b.Type != nil && (b.Len() != 1 || b.Line[0] != 5) {
+			t.Errorf("lines %v are stored, want only the last", b.Line)
+		}
+	}
+	want := []string{"2: the line is longer than 1048576 bytes", "3: the preceding header line is longer than 1048576 bytes"}
+	if !slices.Equal(reasons, want) {
+		t.Errorf("reasons %q, want %q", reasons, want)
 	}
 }

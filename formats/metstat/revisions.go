@@ -18,7 +18,7 @@ type revisions struct {
 	differ bool // the lines are not forecasts of one valid time; then no line is kept
 }
 
-// storedLine is a line that was stored; the zero value is a rejected one.
+// storedLine is a copy of a stored line. The zero value marks the place of a rejected line.
 type storedLine struct {
 	head   record.Header
 	row    row

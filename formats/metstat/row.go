@@ -99,10 +99,10 @@ func (r *Reader) readValues(p *openBatch) string {
 	if reason != "" {
 		return reason
 	}
-	all := len(r.tok) - first
-	known := all // the columns of the line that the reader stores
+	lineColumns := len(r.tok) - first
+	known := lineColumns // how many of them the reader stores; in a type with a group, this depends on the repetitions
 	if lt.Group == nil {
-		known = order.knownColumns(all, 0)
+		known = order.knownColumns(lineColumns, 0)
 	}
 	leading := min(known, lt.ColumnsBeforeGroup)
 	r.row.num, r.row.text, r.row.group = r.row.num[:0], r.row.text[:0], r.row.group[:0]
@@ -112,8 +112,10 @@ func (r *Reader) readValues(p *openBatch) string {
 	repeats := 0
 	if lt.Group != nil {
 		if leading < lt.ColumnsBeforeGroup {
+			added := r.layout.addedColumns(lt)
+			inFile := known - min(added, len(cycloneColumns)) // a line as short as this has no diag_i
 			return fmt.Sprintf("the line is truncated: it has %d columns of %s, but %d precede the repeating ones",
-				known, lt.Name, lt.ColumnsBeforeGroup)
+				inFile, lt.Name, lt.ColumnsBeforeGroup-added)
 		}
 		n, reason := r.countRepeats(p, known-leading)
 		if reason != "" {
@@ -123,13 +125,13 @@ func (r *Reader) readValues(p *openBatch) string {
 			return reason
 		}
 		repeats = n
-		known = order.knownColumns(all, n)
+		known = order.knownColumns(lineColumns, n)
 	}
-	if r.row.omitted = r.layout.omitted; known < all {
+	if r.row.omitted = r.layout.omitted; known < lineColumns {
 		r.row.omitted = strings.Join(order.names[known:], " ")
 	}
 	fixed := known - repeats
-	if reason := badLength(lt, fixed, r.token(0)); reason != "" {
+	if reason := badLength(lt, fixed, r.layout.addedColumns(lt), r.token(0)); reason != "" {
 		return reason
 	}
 	if reason := r.readColumns(lt.Columns[leading:fixed], first+leading+repeats); reason != "" {
@@ -175,8 +177,12 @@ func (r *Reader) cachedTime(tok []byte) (int64, bool) {
 
 // badTime returns the problem of the i-th of the time columns, which should contain what, in this form.
 func (r *Reader) badTime(i int, what, form string) string {
-	name := [timeColumns]string{leadColumn, "FCST_VALID_BEG", "FCST_VALID_END", "OBS_LEAD", "OBS_VALID_BEG", "OBS_VALID_END"}[i]
-	return fmt.Sprintf("column %s: %q is not %s: %s is expected", name, shorten(r.token(r.layout.lead+i)), what, form)
+	token := r.layout.lead + i
+	names := [timeColumns]string{
+		leadColumn, "FCST_VALID_BEG", "FCST_VALID_END", "OBS_LEAD", "OBS_VALID_BEG", "OBS_VALID_END",
+	}
+	name := r.layout.nameInFile(token, names[i])
+	return fmt.Sprintf("column %s: %q is not %s: %s is expected", name, shorten(r.token(token)), what, form)
 }
 
 // readColumns reads the columns cols, the first from token at.
@@ -221,17 +227,17 @@ func badValue(rule *record.Rule, column string, tok []byte, isNumber bool) strin
 	return fmt.Sprintf("column %s: %q is not a number", column, shorten(tok))
 }
 
-// countRepeats returns how many of the rest tokens after the leading columns belong to the repeating
-// group.
-func (r *Reader) countRepeats(p *openBatch, rest int) (int, string) {
+// countRepeats returns how many tokens belong to the repeating group, from the column that counts the
+// repetitions. remaining is the number of tokens after the leading columns.
+func (r *Reader) countRepeats(p *openBatch, remaining int) (int, string) {
 	g := p.lt.Group
-	count := r.row.num[p.groupCount]
+	count := r.row.num[p.repetitionsSlot]
 	if math.IsNaN(count) {
 		return 0, ""
 	}
 	need := g.Len(int(min(count, float64(len(r.line))))) // the line cannot have more groups than bytes
-	if need > rest {
-		return 0, fmt.Sprintf("the line is truncated: %s is %v, but only %d values follow", g.Count, count, rest)
+	if need > remaining {
+		return 0, fmt.Sprintf("the line is truncated: %s is %v, but only %d values follow", g.Count, count, remaining)
 	}
 	return need, ""
 }
@@ -261,15 +267,15 @@ func (r *Reader) fillMissing(p *openBatch) {
 	for len(r.row.text) < p.lt.TextCols() {
 		r.row.text = append(r.row.text, record.NA)
 	}
-	if p.ecValue == 0 || !math.IsNaN(r.row.num[p.ecValue]) {
+	if p.ecValueSlot == 0 || !math.IsNaN(r.row.num[p.ecValueSlot]) {
 		return
 	}
 	categories := 2.0
-	if p.nCat != 0 {
-		categories = r.row.num[p.nCat]
+	if p.nCatSlot != 0 {
+		categories = r.row.num[p.nCatSlot]
 	}
 	if categories > 0 {
-		r.row.num[p.ecValue] = 1 / categories
+		r.row.num[p.ecValueSlot] = 1 / categories
 	}
 }
 

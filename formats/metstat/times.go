@@ -63,13 +63,14 @@ func digits(tok []byte) (n int, ok bool) {
 
 // appendLead writes seconds as [-][H…]HHMMSS.
 func appendLead(dst []byte, seconds int32) []byte {
-	if seconds < 0 {
+	n := int(seconds) // -seconds exceeds an int32 for the smallest one
+	if n < 0 {
 		dst = append(dst, '-')
-		seconds = -seconds
+		n = -n
 	}
-	dst = appendDigits(dst, int(seconds/3600), 2)
-	dst = appendDigits(dst, int(seconds/60%60), 2)
-	return appendDigits(dst, int(seconds%60), 2)
+	dst = appendDigits(dst, n/3600, 2)
+	dst = appendDigits(dst, n/60%60, 2)
+	return appendDigits(dst, n%60, 2)
 }
 
 // appendTime writes Unix seconds as YYYYMMDD_HHMMSS, for supported years.

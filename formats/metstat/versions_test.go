@@ -73,7 +73,7 @@ func TestColumnsOfVersions(t *testing.T) {
 		for _, v := range versions {
 			for n := range len(lt.Columns) + 2 {
 				want := n == len(lt.Columns) || more[n] != "" && number(v) < number(more[n])
-				if got := badLength(lt, n, []byte("V"+v+".1")); (got == "") != want {
+				if got := badLength(lt, n, 0, []byte("V"+v+".1")); (got == "") != want {
 					t.Errorf("%s of MET %s with %d columns: %q", name, v, n, got)
 				}
 			}
@@ -91,7 +91,7 @@ func TestColumnsOfVersions(t *testing.T) {
 		{sl1l2, 5, "the line is truncated: it has 5 columns of SL1L2, but MET V4.1 writes 6 or 7"},
 		{rhist, 1, "the line is truncated: it has 1 columns of RHIST, but MET V4.1 writes 2 in addition to the repeating ones"},
 	} {
-		if got := badLength(c.lt, c.n, []byte("V4.1")); got != c.want {
+		if got := badLength(c.lt, c.n, 0, []byte("V4.1")); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}

@@ -23,8 +23,8 @@ func AppendHeader(dst []byte) []byte {
 // AppendLine appends row i of b as a line of a .stat file of MET 12, with a line end. It writes all
 // columns of the type; a missing value is NA. Reading it returns the same record, bit for bit,
 // except for what MET's text cannot represent: an empty header field or word becomes NA, the number
-// -9999 becomes missing, and a missing EC_VALUE becomes its default. The header's version must be
-// one of MET (V12.0.0). Header fields and words must not contain blanks. AppendLine does not
+// -9999 becomes missing, and a missing EC_VALUE becomes its default. The header's version must begin
+// with V and a digit, such as V12.0.0. Header fields and words must not contain blanks. AppendLine does not
 // allocate if dst is large enough.
 func AppendLine(dst []byte, b *record.Batch, i int) []byte {
 	dst = appendCommon(dst, b, i)

@@ -1,12 +1,13 @@
-// Command fuzz runs the fuzz target of every parser for a given processor time, one after the other
-// on one core. It prints a table for docs/results/fuzzing.md:
+// Command fuzz runs the fuzz targets of the parsers that docs/results/fuzzing.md describes, one after the other
+// on one core, each for a given processor time. It prints a table for that page. Start it in the root of the
+// repository:
 //
 //	go run ./internal/fuzz -cpu 90m >> docs/results/fuzzing.md
 //	go run ./internal/fuzz -planted >> docs/results/fuzzing.md
 //
 // With -planted each parser has one deliberate fault (build tag plantedfault). A target that does
-// not find its fault within ten minutes of processor time counts as not fuzzed. After an interrupt,
-// the command prints the table of the completed work.
+// not find its fault within ten minutes of processor time counts as not fuzzed. After an interrupt or
+// a failure, the command prints the table of the completed work.
 package main
 
 import (
@@ -21,6 +22,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -79,12 +81,21 @@ func run(ctx context.Context, args []string) (err error) {
 	flags.BoolVar(&d.planted, "planted", false, "plant a fault in each parser, and look for ten minutes")
 	flags.StringVar(&d.keep, "keep", filepath.Join(os.TempDir(), "barograph-fuzz"), "folder of inputs that failed")
 	only := flags.String("only", "", "regular expression of the targets, such as 'VSDB|SHEF'")
-	if err := flags.Parse(args); err != nil {
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return nil
+	} else if err != nil {
 		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q; give the processor time as -cpu 90m", flags.Arg(0))
 	}
 	chosen, err := regexp.Compile(*only)
 	if err != nil {
 		return err
+	}
+	ts := slices.DeleteFunc(targets(), func(t *target) bool { return !chosen.MatchString(t.what) })
+	if len(ts) == 0 {
+		return fmt.Errorf("-only %s matches no target; the targets are %s", *only, names(targets()))
 	}
 	if d.work, err = os.MkdirTemp("", "barograph-fuzz"); err != nil {
 		return err
@@ -97,34 +108,53 @@ func run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	var ts []*target
-	for _, t := range targets() {
-		if chosen.MatchString(t.what) {
-			if err := d.build(ctx, t); err != nil {
-				return err
-			}
-			ts = append(ts, t)
+	for _, t := range ts {
+		if err := d.build(ctx, t); err != nil {
+			return err
 		}
 	}
-	// in turns, because an interrupted call must have fuzzed all targets
-	for again := true; again && ctx.Err() == nil; {
-		again = false
+	return d.fuzzAndReport(ctx, os.Stdout, ts, commit)
+}
+
+// fuzzAndReport fuzzes the targets and prints the table, also after a failure: the table may contain hours of work.
+func (d *driver) fuzzAndReport(ctx context.Context, w io.Writer, ts []*target, commit string) error {
+	err := d.fuzzAll(ctx, ts)
+	d.table(w, ts, commit)
+	return err
+}
+
+// names lists what the targets read.
+func names(ts []*target) string {
+	var all []string
+	for _, t := range ts {
+		all = append(all, t.what)
+	}
+	return strings.Join(all, "; ")
+}
+
+// fuzzAll fuzzes the targets in turns of a few minutes. Thus an interrupted call has fuzzed all of them, not only the
+// first ones. After a failure, it stops.
+func (d *driver) fuzzAll(ctx context.Context, ts []*target) error {
+	for isUnfinished := true; isUnfinished && ctx.Err() == nil; {
+		isUnfinished = false
 		for _, t := range ts {
 			if t.cpu < d.cpu && !t.done && ctx.Err() == nil {
-				if err := d.slice(ctx, t); err != nil {
+				if err := d.fuzzTurn(ctx, t); err != nil {
 					return err
 				}
-				again = true
+				isUnfinished = true
 			}
 		}
 	}
-	d.table(os.Stdout, ts, commit)
 	return nil
 }
 
 // commit returns the commit under test; "-dirty" marks a tree with other changes.
 func commit(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty", "--exclude=*").Output()
+	if exit := new(exec.ExitError); errors.As(err, &exit) {
+		return "", fmt.Errorf("git describe: %w: %s", err, bytes.TrimSpace(exit.Stderr))
+	}
 	return strings.TrimSpace(string(out)), err
 }
 
@@ -169,15 +199,19 @@ var (
 	reason     = regexp.MustCompile(`(?m)^\s+(?:\w+\.go:\d+: .*|fuzzing process .*)$`)
 )
 
-// slice fuzzes a target for a while.
-func (d *driver) slice(ctx context.Context, t *target) error {
-	out, err := d.call(ctx, t, "-test.run", "^$", "-test.fuzz", "^"+t.name+"$", "-test.parallel", "1", "-test.fuzzminimizetime", "500x",
-		"-test.fuzzcachedir", filepath.Join(d.work, "corpus", t.pkg), "-test.fuzztime", min(d.cpu-t.cpu, 2*time.Minute).String())
+// fuzzTurn fuzzes a target for at most two minutes. The fifth time that the target's program stops without a failing
+// input, fuzzTurn returns an error.
+func (d *driver) fuzzTurn(ctx context.Context, t *target) error {
+	out, err := d.call(ctx, t, "-test.run", "^$", "-test.fuzz", "^"+t.name+"$",
+		"-test.parallel", "1", "-test.fuzzminimizetime", "500x",
+		"-test.fuzzcachedir", filepath.Join(d.work, "corpus", t.pkg),
+		"-test.fuzztime", min(d.cpu-t.cpu, 2*time.Minute).String())
 	if all := executions.FindAllStringSubmatch(out, -1); len(all) > 0 {
 		n, _ := strconv.ParseInt(all[len(all)-1][1], 10, 64) // digits
 		t.execs += n
 	}
-	fmt.Fprintf(d.log, "%s %s: %.0f CPU s, %d executions, %d finds\n", time.Now().Format(time.TimeOnly), t.what, t.cpu.Seconds(), t.execs, len(t.finds))
+	fmt.Fprintf(d.log, "%s %s: %.0f CPU s, %d executions, %d finds\n",
+		time.Now().Format(time.TimeOnly), t.what, t.cpu.Seconds(), t.execs, len(t.finds))
 	if err == nil || ctx.Err() != nil {
 		return nil //nolint:nilerr // an interrupt is not a failure
 	}
@@ -215,7 +249,8 @@ func (d *driver) table(w io.Writer, ts []*target, commit string) {
 	if d.planted {
 		last = "planted fault"
 	}
-	fmt.Fprintf(w, "\n%s at %s\n\n| target | commit | CPU seconds | executions | %s |\n|---|---|---|---|---|\n", time.Now().UTC().Format(time.DateOnly), commit, last)
+	fmt.Fprintf(w, "\n%s at %s\n\n", time.Now().UTC().Format(time.DateOnly), commit)
+	fmt.Fprintf(w, "| target | commit | CPU seconds | executions | %s |\n|---|---|---|---|---|\n", last)
 	for _, t := range ts {
 		found := strconv.Itoa(len(t.finds))
 		switch {
@@ -224,6 +259,7 @@ func (d *driver) table(w io.Writer, ts []*target, commit string) {
 		case d.planted:
 			found = "found: " + strings.ReplaceAll(t.finds[0][:min(len(t.finds[0]), 80)], "|", `\|`)
 		}
-		fmt.Fprintf(w, "| %s: `%s` %s | %s | %.0f | %d | %s |\n", t.what, t.pkg, t.name, commit, t.cpu.Seconds(), t.execs, found)
+		fmt.Fprintf(w, "| %s: `%s` %s | %s | %.0f | %d | %s |\n",
+			t.what, t.pkg, t.name, commit, t.cpu.Seconds(), t.execs, found)
 	}
 }

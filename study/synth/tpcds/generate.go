@@ -88,11 +88,11 @@ func Generate(ctx context.Context, dir string, o Options) (m *tpcds.Manifest, er
 	}
 	defer func() { err = errors.Join(err, db.close()) }()
 	o.Progress("generating", 0, 1)
-	from, err := db.generate(ctx, &o)
+	src, err := db.generate(ctx, &o)
 	if err != nil {
 		return nil, err
 	}
-	sales, err := db.count(ctx, from.table(tpcds.StoreSales))
+	sales, err := db.count(ctx, src.table(tpcds.StoreSales))
 	if err != nil {
 		return nil, err
 	}
@@ -105,14 +105,14 @@ func Generate(ctx context.Context, dir string, o Options) (m *tpcds.Manifest, er
 		pieces = append(pieces, &piece{
 			table: tpcds.StoreSales, name: fmt.Sprintf("%s-%04d", tpcds.StoreSales, i),
 			where: fmt.Sprintf(" WHERE %[1]s >= %[2]d AND %[1]s < %[3]d",
-				from.number, first, next),
+				src.number, first, next),
 		})
 	}
-	if err := writeAll(ctx, db, from, dir, pieces, o); err != nil {
+	if err := writeAll(ctx, db, src, dir, pieces, o); err != nil {
 		return nil, err
 	}
 	m = &tpcds.Manifest{
-		Scale: o.Scale, Generator: from.generator, Rows: map[string]int64{}, Parquet: map[string][]tpcds.File{},
+		Scale: o.Scale, Generator: src.generator, Rows: map[string]int64{}, Parquet: map[string][]tpcds.File{},
 	}
 	for _, p := range pieces {
 		m.Rows[p.table] += p.rows
@@ -161,7 +161,7 @@ func prepare(dir string, documents bool) error {
 			return err
 		}
 	}
-	for _, folder := range lists.Files(dir, databasePrefix+"*") { // it lists folders, too
+	for _, folder := range lists.Files(dir, databasePrefix+"*") { // lists.Files also returns folders
 		if err := os.RemoveAll(folder); err != nil {
 			return err
 		}
@@ -217,13 +217,13 @@ type piece struct {
 	parquet, documents tpcds.File
 }
 
-func writeAll(ctx context.Context, db *database, from source, dir string, pieces []*piece, o Options) error {
+func writeAll(ctx context.Context, db *database, src source, dir string, pieces []*piece, o Options) error {
 	var done atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(o.Workers)
 	for _, p := range pieces {
 		g.Go(func() error {
-			err := p.write(ctx, db, from, dir, o.Documents)
+			err := p.write(ctx, db, src, dir, o.Documents)
 			o.Progress("writing", int(done.Add(1)), len(pieces))
 			return err
 		})
@@ -232,10 +232,10 @@ func writeAll(ctx context.Context, db *database, from source, dir string, pieces
 }
 
 // write writes the rows as Parquet, and as documents.
-func (p *piece) write(ctx context.Context, db *database, from source, dir string, documents bool) (err error) {
+func (p *piece) write(ctx context.Context, db *database, src source, dir string, documents bool) (err error) {
 	name := "parquet/" + p.name + ".parquet"
 	path := filepath.Join(dir, filepath.FromSlash(name))
-	selected := "SELECT " + from.columns(p.table) + " FROM " + from.table(p.table) + p.where
+	selected := "SELECT " + src.columns(p.table) + " FROM " + src.table(p.table) + p.where
 	p.rows, err = db.exec(ctx,
 		"COPY (SELECT *"+p.replaceClause+" FROM ("+selected+")) TO "+quote(path)+" (FORMAT parquet)")
 	if err != nil {

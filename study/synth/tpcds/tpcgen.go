@@ -30,8 +30,8 @@ func checkKitScale(scale float64) error {
 }
 
 // generateByKit runs tpcgen-cli, which writes one Parquet file for each table into the database's folder. The program
-// can divide a table into several files, but not one of less than a million tickets (purchases). Therefore the caller
-// divides the rows.
+// can divide a table into several files, but not a table of less than a million tickets (purchases). Therefore
+// Generate divides the rows.
 func (d *database) generateByKit(ctx context.Context, o *Options) (source, error) {
 	version, err := tpcgen(ctx, o.Program, "--version")
 	if err != nil {
@@ -47,8 +47,8 @@ func (d *database) generateByKit(ctx context.Context, o *Options) (source, error
 	return source{
 		generator: version, columns: typedColumns, number: "file_row_number",
 		table: func(table string) string {
-			literal := strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]") // DuckDB takes a path as a pattern
-			return "read_parquet(" + quote(literal.Replace(filepath.Join(d.dir, table+".parquet"))) + ")"
+			escaper := strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]") // DuckDB reads a path as a pattern
+			return "read_parquet(" + quote(escaper.Replace(filepath.Join(d.dir, table+".parquet"))) + ")"
 		},
 	}, nil
 }
