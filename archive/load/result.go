@@ -78,7 +78,8 @@ func (s *Summary) Result(ctx context.Context, a archive.Archive, subset string, 
 
 // Text writes the result as a table.
 func (r *Result) Text(out io.Writer) error {
-	w, n := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0), humanize.Comma
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	n := humanize.Comma
 	fmt.Fprintf(w, "archive\t%s, design %s, subset %s\n", r.Archive, r.Design, r.Subset)
 	if r.Database != "" {
 		fmt.Fprintf(w, "database\t%s (named after the URL's path and the subset)\n", r.Database)

@@ -60,9 +60,6 @@ func writeLoading(file string, l *design.Loading) (temporary string, err error) 
 	return temporary, cmp.Or(err, os.WriteFile(temporary, text, 0o644)) //nolint:gosec // no secret
 }
 
-// hardLink is os.Link. A test replaces it by that of a file system without hard links.
-var hardLink = os.Link
-
 // lockForLoad creates the loading file of an archive, unless another process loads the archive. unlock removes the file.
 func (e *env) lockForLoad(file string) (unlock func(), err error) {
 	if file == "" {
@@ -75,8 +72,18 @@ func (e *env) lockForLoad(file string) (unlock func(), err error) {
 	} else if err != nil {
 		return func() {}, nil // the engine reports that this user cannot write into the folder, or has no folder
 	}
+	if err := createLoading(temporary, file, os.Link); err != nil {
+		return nil, err
+	}
+	return func() { os.Remove(file) }, nil //nolint:errcheck // the next load detects that this process has ended
+}
+
+// createLoading gives the temporary file the name of the loading file, unless another process loads the archive. link is
+// os.Link; a file system without hard links returns an error.
+func createLoading(temporary, file string, link func(from, to string) error) error {
+	var err error
 	for range 100 { // each time another load has removed or replaced the file
-		err = hardLink(temporary, file)
+		err = link(temporary, file)
 		if err != nil {
 			if _, missing := os.Lstat(file); missing != nil && !errors.Is(err, fs.ErrExist) {
 				err = os.Rename(temporary, file) // on a file system without hard links
@@ -84,14 +91,11 @@ func (e *env) lockForLoad(file string) (unlock func(), err error) {
 				err = replaceLoading(temporary, file)
 			}
 		}
-		if err == nil {
-			return func() { os.Remove(file) }, nil //nolint:errcheck // the next load detects that this process has ended
-		}
 		if !errors.Is(err, errReplaced) {
 			break
 		}
 	}
-	return nil, err
+	return err
 }
 
 // errReplaced means that another load has removed or replaced the file of an interrupted load.

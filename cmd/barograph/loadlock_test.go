@@ -197,20 +197,27 @@ func TestLoadsAfterInterruptedLoad(t *testing.T) {
 // TestNoHardLinks: on a file system without hard links a load does not replace the file of another load that is in
 // progress, but that of an interrupted one.
 func TestNoHardLinks(t *testing.T) {
-	hardLink = func(string, string) error { return syscall.EPERM }
-	t.Cleanup(func() { hardLink = os.Link })
 	file, e := filepath.Join(t.TempDir(), "a.db.loading"), &env{args: []string{"load", "x"}}
+	create := func() error {
+		temporary, err := writeLoading(file, e.loadingProcess())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.Remove(temporary) //nolint:errcheck // it may have been renamed
+		return createLoading(temporary, file, func(string, string) error { return syscall.EPERM })
+	}
 	staleLoading(t, file)
-	unlock, err := e.lockForLoad(file)
-	if err != nil {
+	if err := create(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.lockForLoad(file); !errors.Is(err, engine.ErrLocked) {
+	if err := create(); !errors.Is(err, engine.ErrLocked) {
 		t.Errorf("a second load begins: %v", err)
 	}
-	unlock()
-	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the file is left: %v", err)
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := create(); err != nil {
+		t.Errorf("a load after the first: %v", err)
 	}
 }
 

@@ -282,8 +282,6 @@ func TestCellsOfCSV(t *testing.T) {
 	}
 }
 
-func number(x float64) *float64 { return &x }
-
 // TestTextsOfCSV: a text from a database with a comma, a quote or a line end is one field of CSV.
 func TestTextsOfCSV(t *testing.T) {
 	for _, text := range []string{"A,B", `A"B`, `"A"`, "A\nB", "A\rB", ","} {
@@ -347,9 +345,9 @@ func TestRowsOfParquet(t *testing.T) {
 		"no station":   {func(g *Gauge) { g.Station = "" }, `station ""`},
 		"no quality":   {func(g *Gauge) { g.Quality = "" }, ""},
 		"qualities":    {func(g *Gauge) { g.Quality = "RR" }, `quality "RR"`},
-		"no number":    {func(g *Gauge) { g.Value = number(math.NaN()) }, "value NaN is not a finite number; a missing value is an empty cell of CSV or null in Parquet"},
-		"infinite":     {func(g *Gauge) { g.Value = number(math.Inf(-1)) }, "value -Inf is not a finite number"},
-		"many digits":  {func(g *Gauge) { g.Value = number(1e10) }, "value 1e+10 has more digits than SHEF can express"},
+		"no number":    {func(g *Gauge) { g.Value = new(math.NaN()) }, "value NaN is not a finite number; a missing value is an empty cell of CSV or null in Parquet"},
+		"infinite":     {func(g *Gauge) { g.Value = new(math.Inf(-1)) }, "value -Inf is not a finite number"},
+		"many digits":  {func(g *Gauge) { g.Value = new(1e10) }, "value 1e+10 has more digits than SHEF can express"},
 		"missing":      {func(g *Gauge) { g.Value = nil }, ""},
 		"milliseconds": {func(g *Gauge) { g.Time = at.Add(time.Millisecond) }, "12:00:00.001Z"},
 	} {

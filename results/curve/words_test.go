@@ -286,8 +286,13 @@ func TestOrNA(t *testing.T) {
 		decimals int
 		want     string
 	}{
-		{1.23456785, 7, "1.2345679"}, {-1.5, -1, "-1.5"}, {math.NaN(), 7, "NA"}, {math.NaN(), -1, "NA"},
-		{math.Copysign(0, -1), -1, "0"}, {math.Copysign(0, -1), 7, "0.0000000"}, {-1e-9, 7, "0.0000000"},
+		{1.23456785, 7, "1.2345679"},
+		{-1.5, -1, "-1.5"},
+		{math.NaN(), 7, "NA"},
+		{math.NaN(), -1, "NA"},
+		{math.Copysign(0, -1), -1, "0"},
+		{math.Copysign(0, -1), 7, "0.0000000"},
+		{-1e-9, 7, "0.0000000"},
 	} {
 		if got := orNA(c.v, c.decimals); got != c.want {
 			t.Errorf("%v with %d decimals is %s, want %s", c.v, c.decimals, got, c.want)
