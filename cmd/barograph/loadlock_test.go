@@ -203,7 +203,7 @@ func TestNoHardLinks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer os.Remove(temporary) //nolint:errcheck // it may have been renamed
+		defer os.Remove(temporary)
 		return createLoading(temporary, file, func(string, string) error { return syscall.EPERM })
 	}
 	staleLoading(t, file)

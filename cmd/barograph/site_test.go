@@ -103,7 +103,7 @@ func TestDatabasesOfMETdbLoad(t *testing.T) {
 		client(t, server, "mariadb ${to[@]} -e 'DROP DATABASE IF EXISTS "+name+"; CREATE DATABASE "+name+"' && xz -dc '"+dump+"' | mariadb ${to[@]} "+name)
 	}
 	status, stdout, stderr := barograph(t, "diff", server+"mv_site_1", server+"mv_site_2", "--samples", "1")
-	if status != fault.Differs || !strings.Contains(stdout, "34544 rows are equal, 5466 differ") {
+	if status != fault.Differs || !strings.Contains(stdout, "34,544 rows are equal, 5,466 differ") {
 		t.Errorf("diff: status %d\n%s%s", status, stdout, stderr)
 	}
 	files := filepath.Join(unpack(t, "met/metdbload_site/site_files.tar.xz"), "site")
@@ -223,12 +223,12 @@ func TestAdopt(t *testing.T) {
 	}
 	equal("mv_site", "mv_site_2")
 	equal("mv_clean", "mv_site_2")
-	if status, out, _ := barograph(t, "diff", server+"mv_clean", server+"mv_site"); status != fault.Differs || !strings.Contains(out, "39968 rows are equal, 42 differ") {
+	if status, out, _ := barograph(t, "diff", server+"mv_clean", server+"mv_site"); status != fault.Differs || !strings.Contains(out, "39,968 rows are equal, 42 differ") {
 		t.Errorf("%d\n%s", status, out) // the means that METdbLoad rounded
 	}
 	must(t, "load", filepath.Join(files, "vsdb", "gfs_20190101.vsdb"), "--on-conflict", "last", "--engine", server, "--design", "normalized", "--subset", "mv_site")
 	client(t, server, "mariadb ${to[@]} mv_site"+` -e "DELETE FROM data_file WHERE path = '/data/site/vsdb' AND filename = 'gfs_20190101.vsdb'; UPDATE data_file SET path = REPLACE(path, '`+files+`', '/data/site')"`)
-	if out := must(t, "diff", server+"mv_clean", server+"mv_site"); !strings.Contains(out, "40010 rows are equal, 0 differ") {
+	if out := must(t, "diff", server+"mv_clean", server+"mv_site"); !strings.Contains(out, "40,010 rows are equal, 0 differ") {
 		t.Error(out)
 	}
 
@@ -360,7 +360,7 @@ func TestAdoptOlderSchema(t *testing.T) {
 			t.Errorf("adopt does not say %q:\n%s", want, looked)
 		}
 	}
-	if out := must(t, "adopt", server+name, "--repair"); !strings.Contains(out, "(6382 records)") {
+	if out := must(t, "adopt", server+name, "--repair"); !strings.Contains(out, "(6,382 records)") {
 		t.Error(out)
 	}
 	must(t, "verify", server, "--subset", name)
