@@ -103,7 +103,8 @@ engines that you name, or on all engines that have a server.
 	up.Flags().IntVar(&l.Partitions, "partitions", 0, "partitions of each table, distributed over the disks in turn (default: one per disk); only "+join(spreading))
 	sub("url ENGINE", "Print the URL of a server, with its password", servers, "", l.url).Args = cobra.ExactArgs(1)
 	sub("down [ENGINE…] [disks]", "Stop servers and remove their data; remove throttled disks", servers, lab.DisksName, l.down)
-	sub("status [ENGINE…] [disks]", "List running servers and throttled disks", servers, lab.DisksName, l.printStatus).Long = "Status lists the running servers and the throttled disks. Name engines, or \"disks\", to list only these."
+	status := sub("status [ENGINE…] [disks]", "List running servers and throttled disks", servers, lab.DisksName, l.printStatus)
+	status.Long = "Status lists the running servers and the throttled disks. Name engines, or \"disks\", to list only these."
 	return parent(c, newLabDisks(l))
 }
 
