@@ -306,14 +306,14 @@ func TestKills(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, schema string
-		fresh        func(name string) (url string, dump func() string)
+		fresh        func(t *testing.T, name string) (url string, dump func() string)
 	}{
-		{"ihfs", "ihfs", func(name string) (string, func() string) {
+		{"ihfs", "ihfs", func(t *testing.T, name string) (string, func() string) {
 			url, db := ihfs(t, name)
 			admit(t, db, texts)
 			return url, func() string { return everything(t, db, "postingtime", "n") }
 		}},
-		{"postgres", "single", func(name string) (string, func() string) {
+		{"postgres", "single", func(t *testing.T, name string) (string, func() string) {
 			server := servers.Lab(t, postgres.Driver(), lab.Options{}).URL()
 			for _, text := range []string{"DROP DATABASE IF EXISTS ", "CREATE DATABASE "} {
 				if _, err := connection(t, server).Exec(t.Context(), text+name); err != nil {
@@ -328,7 +328,7 @@ func TestKills(t *testing.T) {
 			url := u.String()
 			return url, func() string { return digest(t, url, "single") }
 		}},
-		{"mariadb", "single", func(string) (string, func() string) {
+		{"mariadb", "single", func(t *testing.T, _ string) (string, func() string) {
 			url := servers.Lab(t, mariadb.Driver(), lab.Options{}).URL()
 			return url, func() string { return digest(t, url, "single") }
 		}},
@@ -337,7 +337,7 @@ func TestKills(t *testing.T) {
 			continue // the service is the same, and the engine suite kills the posters of every engine
 		}
 		t.Run(c.name, func(t *testing.T) {
-			url, dump := c.fresh(c.name + "_clean")
+			url, dump := c.fresh(t, c.name+"_clean")
 			dir := t.TempDir()
 			spooled(t, dir, texts, 7)
 			ended := make(chan struct{})
@@ -351,7 +351,7 @@ func TestKills(t *testing.T) {
 			if c.name == "mariadb" { // both runs use the same tables
 				wipe(t, url)
 			}
-			url, dump = c.fresh(c.name + "_killed")
+			url, dump = c.fresh(t, c.name+"_killed")
 			dir = t.TempDir()
 			spooled(t, dir, texts, 7)
 			killed, whole, r := 0, 0, rand.New(rand.NewPCG(uint64(os.Getpid()), 1))

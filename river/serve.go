@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/barograph/barograph/engine"
@@ -416,8 +417,8 @@ type Product struct {
 
 // refusal describes the refused values of a product in one line.
 func (p *Product) refusal(t *Tally) string {
-	return fmt.Sprintf("product %s of %s: %d of %d values refused, the others posted: %s",
-		p.ID, p.Issued.Format(time.RFC3339), t[Refused], len(p.Values), strings.Join(p.Refusals, "; "))
+	return fmt.Sprintf("product %s of %s: %d of %s refused, the others posted: %s",
+		p.ID, p.Issued.Format(time.RFC3339), t[Refused], english.Plural(len(p.Values), "value", ""), strings.Join(p.Refusals, "; "))
 }
 
 // noHeading is what AWIPS calls a product without a WMO heading.

@@ -75,7 +75,7 @@ func (o *Origin) Verify(ctx context.Context, found *design.Catalog) (*VerifyResu
 		v.problem("the catalog differs from what the last load wrote")
 	}
 	if catalog.Objects != contents.Objects {
-		v.problem("the archive has %d %s, but the loads stored %d", contents.Objects, contents.Object, catalog.Objects)
+		v.problem("the archive has %s %s, but the loads stored %s", humanize.Comma(contents.Objects), contents.Object, humanize.Comma(catalog.Objects))
 	}
 	if files := archive.SumMarks(marks); catalog.Sealed && files != catalog.Files {
 		v.problem("the archive has marks of %s, which differ from the marks of %s that the loads wrote",

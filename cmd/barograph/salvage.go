@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/dustin/go-humanize/english"
 
@@ -89,7 +88,7 @@ type pruneReport struct {
 	Total     int64       `json:"records"`
 	Forgotten bool        `json:"forgotten"` // false = a dry run, or prune refused
 	Files     []string    `json:"files"`
-	verb      string      // are, are not, or would be
+	isPreview bool        // a dry run that prune did not refuse
 }
 
 // pathsOf returns the paths of files that an archive lists.
@@ -104,12 +103,15 @@ func (e *env) printPruned(all []pruneReport) error {
 	}
 	return e.print(all, func(w io.Writer) error {
 		for _, p := range all {
-			verb := p.verb
-			if p.Lost == 1 {
-				verb = strings.Replace(verb, "are", "is", 1)
+			verb := english.PluralWord(int(p.Lost), "is", "are")
+			outcome := verb
+			if p.isPreview {
+				outcome = "would be"
+			} else if !p.Forgotten {
+				outcome += " not"
 			}
 			fmt.Fprintf(w, "%s, design %s, subset %s: %s of %s %s missing, and %s forgotten with %s\n", p.Archive, p.Design, p.Subset, run.FormatCount(p.Lost),
-				run.CountOf(p.Total, "record"), english.PluralWord(int(p.Lost), "is", "are"), verb, run.CountOf(len(p.Files), "file"))
+				run.CountOf(p.Total, "record"), verb, outcome, run.CountOf(len(p.Files), "file"))
 			for _, file := range p.Files {
 				fmt.Fprintln(w, "  "+fault.Name(file))
 			}

@@ -169,15 +169,12 @@ func (e *env) prune(ctx context.Context, url, only string, force, dryRun bool) e
 		if dryRun && errors.Is(err, load.ErrOtherChanges) {
 			err = incomplete(err)
 		}
-		verb := map[bool]string{true: "would be", false: "are not"}[errors.Is(err, errDryRun)]
-		if err == nil {
-			verb = "are"
-		}
-		if errors.Is(err, errDryRun) {
+		forgotten, isPreview := err == nil, errors.Is(err, errDryRun)
+		if isPreview {
 			err = nil
 		}
 		if refused = errors.Join(refused, err); p != nil {
-			all = append(all, pruneReport{fault.Redact(url), n, subset, p.Lost, p.Total, verb == "are", pathsOf(p.Files), verb})
+			all = append(all, pruneReport{fault.Redact(url), n, subset, p.Lost, p.Total, forgotten, pathsOf(p.Files), isPreview})
 		}
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/barograph/barograph/formats/parquetfile"
@@ -89,7 +90,7 @@ func (r *gaugeImport) readParquet(f *os.File) error {
 	for left := rows.NumRows(); ; {
 		n, err := rows.Read(buffer)
 		if left -= int64(n); left < 0 || errors.Is(err, io.EOF) && left > 0 {
-			return bad(fmt.Errorf("the file is damaged: it does not contain the %d rows that its footer declares", rows.NumRows()))
+			return bad(fmt.Errorf("the file is damaged: it does not contain the %s that its footer declares", english.Plural(int(rows.NumRows()), "row", "")))
 		}
 		for i := range buffer[:n] {
 			r.line++

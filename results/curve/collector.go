@@ -2,7 +2,6 @@ package curve
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -180,7 +179,7 @@ func (c *collector) pooled() string {
 			}
 		}
 		if n > 1 && col.Name != string(c.axis) && !slices.Contains(fields, col.Name) {
-			words = append(words, fmt.Sprintf("%d values of %s", n, col.Name))
+			words = append(words, run.CountOf(n, "value")+" of "+col.Name)
 		}
 	}
 	if words == nil {

@@ -335,7 +335,7 @@ func (c *collector) equalize() (note string, err error) {
 	for s := range seen {
 		present[s.combination] = true
 	}
-	note = fmt.Sprintf("; event equalization omitted %d of %d rows", before-after, c.a.Rows)
+	note = fmt.Sprintf("; event equalization omitted %s of %s", run.FormatCount(before-after), run.CountOf(c.a.Rows, "row"))
 	if all = slices.DeleteFunc(all, func(one string) bool { return present[one] }); len(all) > 0 {
 		note += ", because no row exists for" + strings.Join(all, ", for")
 	}

@@ -6,8 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/internal/lists"
@@ -88,22 +90,12 @@ func (a Access) Counts() string {
 
 // FormatCount returns an integer as text, with commas between thousands.
 func FormatCount[T int | int64 | uint64](n T) string {
-	text, sign := strconv.FormatInt(int64(n), 10), "" //nolint:gosec // counts are far below 2^63
-	if n < 0 {
-		text, sign = text[1:], "−"
-	}
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return sign + text
+	return strings.Replace(humanize.Comma(int64(n)), "-", "−", 1) //nolint:gosec // counts are far below 2^63
 }
 
 // CountOf returns a number and its noun: 1 case, 7 cases.
 func CountOf[T int | int64 | uint64](n T, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return FormatCount(n) + " " + noun
+	return FormatCount(n) + " " + english.PluralWord(int(n), noun, "") //nolint:gosec // counts are far below 2^63
 }
 
 // SumExamined sums the rows that the accesses of a plan examined. known is false if one of them reports none, or if

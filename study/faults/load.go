@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
@@ -106,7 +108,7 @@ func (l *ledger) endedEarly(err error, numFiles int) error {
 	if err == nil {
 		problem := "it was too short"
 		if n := l.numFiles(); n < l.killAfter {
-			problem = fmt.Sprintf("of the %d files only %d have different contents", numFiles, n)
+			problem = fmt.Sprintf("of %s, only %s different contents", run.CountOf(numFiles, "file"), english.Plural(n, "has", "have"))
 		}
 		err = &fault.Error{Problem: problem, Cure: "name more files"}
 	}

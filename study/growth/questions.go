@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
@@ -72,7 +74,7 @@ func (s *Series) Questions(ctx context.Context, days int) (_ []*question.Questio
 		fixed = append(fixed, &q)
 		g.Name, g.Title = q.Name+AllDays, strings.TrimPrefix(q.Title+", all days", ", ")
 		if s.Cases == nil && b.Len()*s.MaxDays > maxAllDaysRows {
-			notes = append(notes, fmt.Sprintf("%s is excluded: its answer would have more than %d rows at %d days", g.Name, maxAllDaysRows, s.MaxDays))
+			notes = append(notes, fmt.Sprintf("%s is excluded: its answer would have more than %s at %s", g.Name, english.Plural(maxAllDaysRows, "row", ""), english.Plural(s.MaxDays, "day", "")))
 			continue
 		}
 		growing = append(growing, &g)

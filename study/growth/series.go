@@ -13,6 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/internal/fault"
@@ -301,7 +304,12 @@ func (s *Series) check(ctx context.Context, day int, written map[string]string) 
 	}
 	for _, path := range s.Files {
 		if want[path] != got[path] {
-			return &fault.Error{File: path, Problem: fmt.Sprintf("cannot be shifted: of its %d records of a day, the shifted file has %d, or has others", want[path].Records, got[path].Records), Cure: "name VSDB files, or MET files of other tools; --models copies only lines that name their model in the second column"}
+			return &fault.Error{
+				File: path,
+				Problem: fmt.Sprintf("cannot be shifted: it has %s of a day, the shifted file has %s, or has others",
+					english.Plural(int(want[path].Records), "record", ""), humanize.Comma(int64(got[path].Records))),
+				Cure: "name VSDB files, or MET files of other tools; --models copies only lines that name their model in the second column",
+			}
 		}
 	}
 	return nil

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
@@ -215,7 +217,7 @@ func recordsFile(work string) string { return filepath.Join(work, "records.duckd
 
 // loadRecords loads the files into an archive, and computes the reference from them.
 func (r *runner) loadRecords(ctx context.Context, work string) (err error) {
-	r.Progress(fmt.Sprintf("loading %d files", len(r.Files)))
+	r.Progress("loading " + run.CountOf(len(r.Files), "file"))
 	db, err := r.Registry.Open(ctx, writerEngine+":"+recordsFile(work), engine.Options{Log: r.Log})
 	if err != nil {
 		return err
@@ -277,7 +279,7 @@ func (r *runner) computeReference(ctx context.Context) error {
 	}
 	if len(r.cases) == 0 {
 		return &fault.Error{
-			Setting: fmt.Sprintf("%d files", len(r.Files)), Problem: "have no records to query",
+			Setting: run.CountOf(len(r.Files), "file"), Problem: english.PluralWord(len(r.Files), "has", "have") + " no records to query",
 			Cure: "name files with records",
 		}
 	}
@@ -322,7 +324,7 @@ func (r *runner) writeLayout(ctx context.Context, lake *tables.Lake, work string
 		l.tables[q.Type] = t
 		out.Files, out.Bytes, out.Rows = out.Files+t.Files, out.Bytes+t.Bytes, out.Rows+t.Rows
 	}
-	r.Progress(fmt.Sprintf("partitioned by %s, files of %g MB: %d files, %d MB", p, mb, out.Files, out.Bytes/1e6))
+	r.Progress(fmt.Sprintf("partitioned by %s, files of %g MB: %s, %s MB", p, mb, run.CountOf(out.Files, "file"), run.FormatCount(out.Bytes/1e6)))
 	r.layouts, r.folder.Run.Lake.Layouts = append(r.layouts, l), append(r.folder.Run.Lake.Layouts, out)
 	return nil
 }
@@ -374,7 +376,7 @@ func (r *runner) runQueries(ctx context.Context, _ string) error {
 			}
 		}
 	}
-	r.Progress(fmt.Sprintf("timing %d queries, %d repetitions each", len(correct), r.Repetitions))
+	r.Progress(fmt.Sprintf("timing %s, %s each", english.Plural(len(correct), "query", ""), run.CountOf(r.Repetitions, "repetition")))
 	done := 0
 	for i, rep := range measure.Interleave(r.Seed, len(correct), r.Repetitions) {
 		if _, err := r.measure(ctx, &correct[i], rep); err != nil {

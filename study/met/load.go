@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
@@ -166,10 +167,11 @@ func (r *reader) warnOfLosses() {
 		r.warn(run.CountOf(r.out.Refused, "conflicting line") + ": archives keep the line that comes first by the path of its file; `barograph load` lists them")
 	}
 	if d.Quarantined = r.out.Quarantined; d.Quarantined > 0 {
-		r.warn(fmt.Sprintf("%d of %d lines could not be read; they are in quarantine.csv, not in the archives", d.Quarantined, d.Lines))
+		r.warn(fmt.Sprintf("%s of %s could not be read; %s in quarantine.csv, not in the archives",
+			run.FormatCount(d.Quarantined), run.CountOf(d.Lines, "line"), english.PluralWord(int(d.Quarantined), "it is", "they are")))
 	}
 	for _, columns := range slices.Sorted(maps.Keys(r.unstoredColumns)) {
-		r.warn(fmt.Sprintf("no design stores these columns of %d lines: %s", r.unstoredColumns[columns], columns))
+		r.warn(fmt.Sprintf("no design stores these columns of %s: %s", run.CountOf(r.unstoredColumns[columns], "line"), columns))
 	}
 }
 

@@ -53,8 +53,8 @@ func rows(
 	var out answer.Loose
 	err := o.Ask(ctx, text, func(row []any) error {
 		if out.Len() == maxRows {
-			return fmt.Errorf("the result has more than %d rows, and all must fit into memory: "+
-				"aggregate them, or add ORDER BY with LIMIT", maxRows)
+			return fmt.Errorf("the result has more than %s, and all must fit into memory: "+
+				"aggregate them, or add ORDER BY with LIMIT", run.CountOf(maxRows, "row"))
 		}
 		if each != nil {
 			each(row)

@@ -308,7 +308,7 @@ func TestFailingQueries(t *testing.T) {
 			t.Errorf("%s is %s %s", s.Cell, s.Verdict, s.Problem)
 		}
 	}
-	for name, want := range map[string]string{"b": "into b.duckdb.sql", "tags": "tags", "many": "more than 1000000 rows"} {
+	for name, want := range map[string]string{"b": "into b.duckdb.sql", "tags": "tags", "many": "more than 1,000,000 rows"} {
 		if !strings.Contains(problems[name], want) || strings.Contains(problems[name], "\n") || strings.Contains(problems[name], "LINE") {
 			t.Errorf("%s: %q", name, problems[name])
 		}

@@ -302,7 +302,7 @@ func (s *rawSample) origin(of *run.Run) (out []string) {
 		case s.Verdict == run.Equal && s.Proof == answer.EveryValue && s.Digest != of.Cases[i].Digest:
 			out = append(out, "is equal, and its digest is not that of the reference")
 		case s.Verdict == run.Equal && s.Rows != of.Cases[i].Rows:
-			out = append(out, fmt.Sprintf("is equal with %d rows, the reference has %d", s.Rows, of.Cases[i].Rows))
+			out = append(out, fmt.Sprintf("is equal with %s, the reference has %s", run.CountOf(s.Rows, "row"), run.FormatCount(of.Cases[i].Rows)))
 		}
 	case s.Cell.Workload == run.OwnWorkload && of.Own != nil:
 		isQuestion := func(q run.OwnQuestion) bool { return q.Name == s.Cell.Value("query") }
