@@ -220,6 +220,13 @@ func TestPruneAndExplainAsJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(must(t, "verify", url, "--prune", "--json")), &pruned); err != nil || len(pruned) != 1 || pruned[0].Total != 4*8745 || pruned[0].Lost != 0 || !pruned[0].Forgotten {
 		t.Errorf("%+v, %v", pruned, err)
 	}
+	out := must(t, "verify", url, "--prune", "--dry-run")
+	if !strings.Contains(out, "none of 34,980 records is missing; nothing to forget") {
+		t.Error(out)
+	}
+	if out := must(t, "verify", url, "--prune", "--dry-run", "--json"); !strings.Contains(out, `"forgotten": false`) {
+		t.Error(out)
+	}
 	var explained struct{ Question, Query, Plan string }
 	file := filepath.Join(t.TempDir(), "plan.json")
 	if out := must(t, "ask", url, "test_3", "--explain", "--json", "--out", file); out != "" {

@@ -103,6 +103,10 @@ func (e *env) printPruned(all []pruneReport) error {
 	}
 	return e.print(all, func(w io.Writer) error {
 		for _, p := range all {
+			if p.Lost == 0 {
+				fmt.Fprintf(w, "%s, design %s, subset %s: none of %s is missing; nothing to forget\n", p.Archive, p.Design, p.Subset, run.CountOf(p.Total, "record"))
+				continue
+			}
 			verb := english.PluralWord(int(p.Lost), "is", "are")
 			outcome := verb
 			if p.isPreview {

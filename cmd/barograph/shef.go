@@ -280,7 +280,14 @@ func (d *shefDecode) summary() error {
 	noValues := d.values != nil && a.Values == int64(d.excluded)
 	switch {
 	case a.Lost > 0:
-		err = fmt.Errorf("%s could not be decoded; --problems FILE lists the errors", run.CountOf(a.Lost, "value"))
+		list := fault.Name(d.problems) + " lists the errors"
+		switch d.problems {
+		case "":
+			list = "--problems FILE lists the errors"
+		case "-":
+			list = "the errors are listed above"
+		}
+		err = fmt.Errorf("%s could not be decoded; %s", run.CountOf(a.Lost, "value"), list)
 	case a.Values+a.Nulls == 0:
 		err = errors.New("the input contains no value; check that it is SHEF")
 	case noValues && d.excluded > 0:

@@ -49,7 +49,7 @@ func TestShefDecode(t *testing.T) {
 		}
 	}
 	file, problems := filepath.Join(dir, "v.parquet"), filepath.Join(dir, "problems")
-	if status, _, errs := barograph(t, "shef", "decode", "--now", "2026-11-20", "--out", file, "--problems", problems, dir+"/RR1LCH"); status != 4 {
+	if status, _, errs := barograph(t, "shef", "decode", "--now", "2026-11-20", "--out", file, "--problems", problems, dir+"/RR1LCH"); status != 4 || !strings.Contains(errs, "1 value could not be decoded; "+problems+" lists the errors") {
 		t.Fatal(errs)
 	}
 	rows, err := parquet.ReadFile[export.Gauge](file)

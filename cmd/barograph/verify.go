@@ -169,7 +169,7 @@ func (e *env) prune(ctx context.Context, url, only string, force, dryRun bool) e
 		if dryRun && errors.Is(err, load.ErrOtherChanges) {
 			err = incomplete(err)
 		}
-		forgotten, isPreview := err == nil, errors.Is(err, errDryRun)
+		forgotten, isPreview := err == nil && !dryRun, errors.Is(err, errDryRun)
 		if isPreview {
 			err = nil
 		}

@@ -29,11 +29,8 @@ func Title(q *question.Question, a *answer.Answer) string {
 func (c *collector) counts(rows []int) string {
 	var parts []string
 	add := func(n int, what string) {
-		if n > 1 {
-			what += "s"
-		}
 		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, what))
+			parts = append(parts, run.CountOf(n, what))
 		}
 	}
 	for k, col := range c.a.Columns {
@@ -136,7 +133,7 @@ func (c *collector) unitOf(unit string, rows []int) string {
 func listOrCount(values []string, many string) string {
 	const most = 4
 	if len(values) > most {
-		return fmt.Sprintf("%d %s", len(values), many)
+		return run.FormatCount(len(values)) + " " + many
 	}
 	return strings.Join(values, ", ")
 }

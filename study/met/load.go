@@ -323,7 +323,7 @@ func (s *runner) loadArchive(ctx context.Context, t Target, i int, r *run.Archiv
 		return err
 	}
 	step.Finished, step.Done = true, step.Of
-	step.Note = fmt.Sprintf("%d %s, %s on disk", r.Objects, r.ObjectKind, humanize.BytesN(uint64(r.Bytes), 3))
+	step.Note = fmt.Sprintf("%s %s, %s on disk", run.FormatCount(r.Objects), r.ObjectKind, humanize.BytesN(uint64(r.Bytes), 3))
 	if r.Load > 0 {
 		step.Note += ", loaded in " + seconds(r.Load) // the step also counts the records
 	}
